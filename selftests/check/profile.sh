@@ -2,6 +2,9 @@
 # Compares `gotrace profile` with `go tool trace -pprof` (counts, times and complete stacks, on Go's
 # golden traces and on runs of each Go release), and its other kinds, filters, labels and text forms
 # with a second implementation, selftests/reference/internal/profiles, which shares no code with it.
+# The tool is that of the newest release for all traces: those of Go 1.22 to 1.25 skip transitions without a
+# stack (`if stack == trace.NoStack` in cmd/trace/pprof.go), such as the start of a goroutine, so an
+# interval lasts beyond its end, or is lost.
 # parallel
 # timeout: 900
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets

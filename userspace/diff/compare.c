@@ -37,6 +37,15 @@ static int make_rows(struct diff *d, const struct figures *a, const struct figur
 	return 0;
 }
 
+static double sum_of(const double *slices, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += slices[i];
+	return sum;
+}
+
 static const double *weights_of(const struct measure *m, const struct diff_row *row,
 				const struct diff_opts *opts)
 {
@@ -55,7 +64,10 @@ static const double *weights_of(const struct measure *m, const struct diff_row *
 	return measure__seconds(m);
 }
 
-/* A figure that only the other recording has is 0 in each slice, unless it is a quantile. */
+/*
+ * A figure that only the other recording has is 0 in each slice, unless it is a quantile. The ends of a
+ * recording are at any point of a period, so a count may be off by one event, even if no slice differs.
+ */
 static int estimate(const struct measure *m, const struct diff_row *row,
 		    const struct diff_opts *opts, struct estimate *ret)
 {
@@ -78,6 +90,8 @@ static int estimate(const struct measure *m, const struct diff_row *row,
 	if (f)
 		estimate__carry(f->slice, weights, all->slices, sums);
 	*ret = estimate__ratio(sums, weights, all->slices);
+	if (ret->known && !figure_infos[row->kind].is_time)
+		ret->margin = 1 / sum_of(weights, all->slices);
 	free(sums);
 	return 0;
 }
@@ -86,18 +100,36 @@ static int estimate(const struct measure *m, const struct diff_row *row,
 static double per_second(const struct measure *m, const struct diff_row *row)
 {
 	const struct figure *f = figures__find(measure__figures(m), row->kind, row->name);
-	double sum = 0;
+	double sum = f ? sum_of(f->slice, measure__figures(m)->slices) : 0;
 
-	for (size_t i = 0; f && i < measure__figures(m)->slices; i++)
-		sum += f->slice[i];
 	return sum / ((double)measure__length(m) / 1e9);
 }
 
-static bool is_tested(const struct measure *a, const struct measure *b, const struct diff_row *row)
+/* There are as many requests as a test of the figure requires, or it does not depend on their number. */
+static bool has_requests(const struct measure *m, const struct diff_row *row,
+			 const struct diff_opts *opts)
+{
+	const struct figure_info *info = &figure_infos[row->kind];
+	const struct figure *of_name;
+
+	if (info->weight == WEIGHT_CHOSEN)
+		return !opts->per_request || measure__requests(m) >= DIFF_LEAST_REQUESTS;
+	if (info->group != GROUP_REQUEST || info->weight == WEIGHT_SECONDS)
+		return true;
+	of_name = figures__find(measure__figures(m), FIGURE_REQUEST_RATE, row->name);
+	return of_name && sum_of(of_name->slice, measure__figures(m)->slices) >=
+				  (row->kind == FIGURE_REQUEST_P99 ? DIFF_LEAST_REQUESTS_P99 :
+								     DIFF_LEAST_REQUESTS);
+}
+
+static bool is_tested(const struct measure *a, const struct measure *b, const struct diff_row *row,
+		      const struct diff_opts *opts)
 {
 	const struct figure_info *info = &figure_infos[row->kind];
 
 	if (!row->a.known || !row->b.known || isnan(row->a.error) || isnan(row->b.error))
+		return false;
+	if (!has_requests(a, row, opts) || !has_requests(b, row, opts))
 		return false;
 	if (row->kind == FIGURE_REQUEST_MEAN || info->weight == WEIGHT_QUANTILE || !info->is_time)
 		return row->a.value > 0 || row->b.value > 0;
@@ -155,7 +187,7 @@ int diff__compare(const struct measure *a, const struct measure *b, const struct
 	for (size_t i = 0; !err && i < d.n; i++) {
 		row = &d.rows[i];
 		err = estimate(a, row, opts, &row->a) ?: estimate(b, row, opts, &row->b);
-		row->tested = is_tested(a, b, row);
+		row->tested = is_tested(a, b, row, opts);
 		d.tested += row->tested;
 	}
 	for (size_t i = 0; !err && i < d.n; i++)

@@ -4,8 +4,9 @@
  *
  * All tests together have the error rate DIFF_ERROR_RATE (Bonferroni): if the recordings differ in
  * nothing but noise, the probability that any figure is found is at most that. Figures of little time
- * are not tested, so that they do not make the tests of the others less sensitive. Upstream:
- * diff/measure.h. Downstream: `gotrace diff`.
+ * are not tested, so that they do not make the tests of the others less sensitive. Neither are figures of
+ * few requests: too few slices have any to estimate how much they vary. Upstream: diff/measure.h.
+ * Downstream: `gotrace diff`.
  */
 #ifndef DIFF_COMPARE_H
 #define DIFF_COMPARE_H
@@ -13,9 +14,11 @@
 #include "diff/estimate.h"
 #include "diff/measure.h"
 
-#define DIFF_ERROR_RATE 0.01
-#define DIFF_LEAST_NS	1e6 /* of time per second of the recording, in A or B: what is tested */
-#define DIFF_ROUNDING	(1 / 32.) /* relative, of quantiles: half a class of analysis/lengths.h */
+#define DIFF_ERROR_RATE		0.01
+#define DIFF_LEAST_NS		1e6 /* of time per second of the recording, in A or B: what is tested */
+#define DIFF_LEAST_REQUESTS	20  /* in A and in B: what is tested per request, and of medians */
+#define DIFF_LEAST_REQUESTS_P99 100 /* of fewer it is the longest one */
+#define DIFF_ROUNDING		(1 / 32.) /* relative, of quantiles: half a class of analysis/lengths.h */
 
 enum diff_verdict {
 	VERDICT_NOISE,	 /* the difference may be noise */

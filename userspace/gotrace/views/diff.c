@@ -36,7 +36,7 @@ struct arguments {
 static const struct argp_option options[] = {
 	{ "per", OPT_PER, "UNIT", 0,
 	  "divide time by the length of the recording (second) or by the number of tasks that ended in it "
-	  "(request); default: request if both recordings have tasks",
+	  "(request); default: request if each recording has at least 20 of them",
 	  0 },
 	{ "threshold", OPT_THRESHOLD, "PERCENT", 0,
 	  "exit with status 1 if a figure of B is worse than that of A by more than PERCENT and by more "
@@ -171,17 +171,19 @@ static int read_side(const struct trace_args *args, const char *path, struct dif
 /* What the figures are divided by. */
 static int choose_weight(struct diff_report *r, const char *per, struct error *error)
 {
-	const struct diff_side *without = NULL;
+	uint64_t of_a = measure__requests(r->a.measure), of_b = measure__requests(r->b.measure);
+	uint64_t least = of_a < of_b ? of_a : of_b;
+	const char *name = of_a <= of_b ? r->a.name : r->b.name;
 
-	if (!measure__requests(r->a.measure))
-		without = &r->a;
-	else if (!measure__requests(r->b.measure))
-		without = &r->b;
-	r->opts.per_request = per ? !strcmp(per, "request") : !without;
-	if (r->opts.per_request && without)
+	r->opts.per_request = per ? !strcmp(per, "request") : least >= DIFF_LEAST_REQUESTS;
+	if (!r->opts.per_request)
+		return 0;
+	if (!least)
 		return error__set(error, -ENODATA,
-				  "%s: --per request requires tasks that end in the trace",
-				  without->name);
+				  "%s: --per request requires tasks that end in the trace", name);
+	if (least < DIFF_LEAST_REQUESTS)
+		log__msg("%s: fewer than %d requests: figures per request are not tested", name,
+			 DIFF_LEAST_REQUESTS);
 	return 0;
 }
 

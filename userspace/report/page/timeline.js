@@ -113,7 +113,7 @@ class Timeline {
 		lanes.forEach((lane, index) => {
 			const title = lane.kind === "goroutine" ? strings[lane.group] || "(unknown start function)" :
 				titles[lane.kind] || "Garbage collection";
-			const key = lane.kind + title;
+			const key = (titles[lane.kind] || lane.kind === "goroutine" ? lane.kind : "") + title;
 			if (!groups.has(key))
 				groups.set(key, { title, lanes: [], folded: false });
 			groups.get(key).lanes.push({ lane, index, name: this.nameOf(lane), shown: false });

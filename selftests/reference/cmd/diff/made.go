@@ -19,6 +19,7 @@ type maker struct {
 	events []*wire.Event
 	seq    [4]uint64 // by goroutine
 	random *rand.Rand
+	spread float64 // of times, 0: all are the same
 }
 
 func (m *maker) add(name string, dt float64, args ...uint64) {
@@ -26,7 +27,7 @@ func (m *maker) add(name string, dt float64, args ...uint64) {
 }
 
 // about is a random time, in ns: its logarithm is normally distributed.
-func (m *maker) about(ns float64) float64 { return ns * math.Exp(0.3*m.random.NormFloat64()) }
+func (m *maker) about(ns float64) float64 { return ns * math.Exp(m.spread*m.random.NormFloat64()) }
 
 // call has a goroutine work while the one that runs waits for it.
 func (m *maker) call(g uint64, ns float64) {
@@ -44,8 +45,8 @@ func (m *maker) call(g uint64, ns float64) {
 
 // madeTrace is a program with one P. A request takes about 300 us, of which main.work takes 200 us. The
 // program works as much for what is no request; the share of requests is `share`.
-func madeTrace(seed uint64, slower float64, requests int, share float64) []byte {
-	m := &maker{random: rand.New(rand.NewPCG(seed, 1))}
+func madeTrace(seed uint64, slower float64, requests int, share, spread float64) []byte {
+	m := &maker{random: rand.New(rand.NewPCG(seed, 1)), spread: spread}
 	m.add("ProcStatus", 1, 0, 1)
 	m.add("GoStatus", 1, mainG, 0, 2)
 	for g := uint64(workG); g <= logG; g++ {

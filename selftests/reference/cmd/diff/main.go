@@ -3,12 +3,12 @@
 // distribution is integrated numerically.
 //
 //	diff [-per second|request] [-slices N] GOTRACE A B
-//	diff -make SEED [-slower FACTOR] [-requests N] [-share PART] OUT
+//	diff -make SEED [-slower FACTOR] [-requests N] [-share PART] [-spread S] OUT
 //
 // With -make it writes a trace of a load that is random, but the same for all seeds: goroutines answer
 // requests one at a time, and main.work takes FACTOR times as long. With -share, only a random PART of
-// what would be requests are marked as such. Differences go to standard output;
-// exit status 1 if there are any.
+// what would be requests are marked as such. With -spread 0 the load is strictly periodic. Differences go
+// to standard output; exit status 1 if there are any.
 package main
 
 import (
@@ -26,8 +26,10 @@ import (
 )
 
 const (
-	errorRate = 0.01
-	leastNS   = 1e6
+	errorRate        = 0.01
+	leastNS          = 1e6
+	leastRequests    = 20 // per which a figure is tested
+	leastRequestsP99 = 100
 )
 
 func main() {
@@ -35,6 +37,7 @@ func main() {
 	slower := flag.Float64("slower", 1, "how much longer main.work takes in it")
 	requests := flag.Int("requests", 400, "how many requests it has")
 	share := flag.Float64("share", 1, "the part of the work in it that belongs to a request")
+	spread := flag.Float64("spread", 0.3, "the standard deviation of the logarithm of times in it")
 	per := flag.String("per", "second", "the unit")
 	slices := flag.Int("slices", 20, "samples of each recording")
 	flag.Parse()
@@ -42,7 +45,7 @@ func main() {
 	same := true
 	switch {
 	case *seed != 0 && flag.NArg() == 1:
-		err = os.WriteFile(flag.Arg(0), madeTrace(*seed, *slower, *requests, *share), 0o600)
+		err = os.WriteFile(flag.Arg(0), madeTrace(*seed, *slower, *requests, *share, *spread), 0o600)
 	case *seed == 0 && flag.NArg() == 3:
 		same, err = compare(flag.Arg(0), flag.Arg(1), flag.Arg(2), *per, *slices)
 	default:
@@ -70,6 +73,7 @@ type estimate struct {
 type row struct {
 	key
 	A, B       estimate
+	Unit       string
 	Difference float64
 	Low, High  *float64
 	Tested     bool
@@ -221,6 +225,13 @@ func (s *side) unit(k key, per string) []float64 {
 	return s.weights[per]
 }
 
+func sum(of []float64) (all float64) {
+	for _, x := range of {
+		all += x
+	}
+	return all
+}
+
 // joined returns the sums and weights of groups of slices, each of which ends with a slice that has a
 // weight; the last group has the rest, too.
 func joined(sums, weights []float64) (x, w []float64) {
@@ -341,10 +352,7 @@ func (c *comparison) commands(gotrace, file string, i int, figures []row) error 
 			}
 		}
 	}
-	weight := 0.0
-	for _, w := range c.of[i].weights[c.per] {
-		weight += w
-	}
+	weight := sum(c.of[i].weights[c.per])
 	for of, sum := range map[string]string{"gc": "mark phases", "stw": "stop-the-world", "sched": ""} {
 		var h struct {
 			Count float64
@@ -391,11 +399,11 @@ func (c *comparison) row(r *row) {
 		c.quantile(r)
 	}
 	if c.of[0].sums[r.key] == nil && c.of[1].sums[r.key] == nil {
-		c.verdict(r, 0, 0, 0, false)
+		c.verdict(r, 0, 0, 0, 0, false)
 		return
 	}
 	var value, sigma, freedom [2]float64
-	least := false
+	least, enough, margin := false, true, 0.0
 	for i, s := range c.of {
 		have := []estimate{r.A, r.B}[i]
 		weights := s.unit(r.key, c.per)
@@ -415,21 +423,22 @@ func (c *comparison) row(r *row) {
 		if n < 2 {
 			return
 		}
-		all := 0.0
-		for _, x := range s.sum(r.key) {
-			all += x
+		least = least || sum(s.sum(r.key))/(float64(s.End-s.Start)/1e9) >= leastNS
+		total := sum(weights)
+		enough = enough && (&weights[0] == &s.weights["second"][0] || total >= leastRequests)
+		if r.Unit == "number" { // one event may be just outside of the recording
+			margin += 1 / total
 		}
-		least = least || all/(float64(s.End-s.Start)/1e9) >= leastNS
 	}
 	c.n++
 	if r.Figure == "rate" || r.Figure == "mean" || r.Figure == "errors" {
 		least = value[0] > 0 || value[1] > 0
 	}
-	if least != r.Tested {
+	if (least && enough) != r.Tested {
 		c.differ("%v: tested is %v", r.key, r.Tested)
 	}
 	variance := sigma[0]*sigma[0] + sigma[1]*sigma[1]
-	c.verdict(r, value[1]-value[0], math.Sqrt(variance),
+	c.verdict(r, value[1]-value[0], math.Sqrt(variance), margin,
 		variance*variance/(math.Pow(sigma[0], 4)/freedom[0]+math.Pow(sigma[1], 4)/freedom[1]), true)
 }
 
@@ -442,11 +451,16 @@ func (c *comparison) quantile(r *row) {
 	if math.Abs(*r.A.Value-want) > want/30+1 {
 		c.differ("%v: %v, by the events %v", r.key, *r.A.Value, want)
 	}
+	least := map[string]int{"p50": leastRequests, "p99": leastRequestsP99}[r.Figure]
+	if n := min(len(all), len(c.of[1].quantiles[r.key])); r.Tested && n < least {
+		c.differ("%v is tested, of %d requests", r.key, n)
+	}
 	c.n++
 }
 
 // verdict compares the interval with that of the probability; without `known`, only verdict and interval.
-func (c *comparison) verdict(r *row, difference, sigma, freedom float64, known bool) {
+// The interval is wider by the margin on both sides.
+func (c *comparison) verdict(r *row, difference, sigma, margin, freedom float64, known bool) {
 	if r.Low == nil || r.High == nil {
 		if r.Tested {
 			c.differ("%v is tested without an interval", r.key)
@@ -462,13 +476,13 @@ func (c *comparison) verdict(r *row, difference, sigma, freedom float64, known b
 	c.verdicts++
 	if sigma <= 1e-9*math.Max(*r.A.Value, *r.B.Value) { // of figures that are the same in all slices only rounding is left
 		least := 1e-6 * (*r.A.Value + *r.B.Value)
-		if math.Abs(*r.Low-difference) > least || math.Abs(*r.High-difference) > least {
+		if math.Abs(*r.Low+margin-difference) > least || math.Abs(*r.High-margin-difference) > least {
 			c.differ("%v: an interval without an error", r.key)
 		}
 		return
 	}
 	// The probability beyond the end of the interval is the allowed one.
-	t := (*r.High - difference) / sigma
+	t := (*r.High - margin - difference) / sigma
 	want := errorRate / 2 / float64(max(c.tested, 1))
 	if got := tail(t, freedom); math.Abs(got-want) > 1e-3*want {
 		c.differ("%v: beyond the interval the probability is %v, not %v", r.key, got, want)
