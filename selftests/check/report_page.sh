@@ -1,0 +1,67 @@
+#!/bin/bash
+# The page of `gotrace report` and `gotrace view` in Debian's Chromium: it shows the names of goroutines as
+# text, has no error, fits screens of 375, 1280 and 2560 pixels in light and dark, and answers keys, links
+# and the search; names that are HTML are shown, not interpreted.
+# parallel
+# timeout: 300
+# depends on: Makefile bpf include userspace selftests/report selftests/reference selftests/targets
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+. selftests/files.lib.sh
+
+PACKAGES=(chromium python3-websockets)
+
+in_browser() # URL [NAME...]
+{
+	timeout 150 /usr/bin/python3 selftests/report/page.py "$@" >"$tmp/said" 2>&1 || { cat "$tmp/said"; return 1; }
+	note "$(cat "$tmp/said")"
+}
+
+report()
+{
+	record_target selftrace "$ORACLE_GO" "" -duration 1s && build/gotrace report "$RECORDED" -o "$tmp/page.html" &&
+		in_browser "file://$PWD/$tmp/page.html" runtime.bgsweep "$(build/gotrace goroutines --all --json "$RECORDED" | jq -r "[.goroutines[].name | select(startswith(\"main.\"))][0]")"
+}
+
+# Each name of the trace is replaced by one that would run a script if it became HTML.
+hostile_names()
+{
+	/usr/bin/python3 - "$tmp/page.html" "$tmp/hostile.html" <<'END'
+import json, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+before, rest = page.split('id="gotrace-data">', 1)
+data, after = rest.split("</script>", 1)
+data = json.loads(data)
+evil = '<img src=x onerror="document.documentElement.dataset.error=1">\u202e'
+data["strings"] = [evil + s if s else s for s in data["strings"]]
+for f in data["goroutines"]["functions"] + data["goroutines"]["list"]:
+    f["name"] = evil
+data["limits"] = [evil]
+data["trace"]["file"] = evil
+data = json.dumps(data).replace("<", "\\u003c")
+open(sys.argv[2], "w", encoding="utf-8").write(before + 'id="gotrace-data">' + data + "</script>" + after)
+END
+	in_browser "file://$PWD/$tmp/hostile.html" '<img src=x onerror='
+}
+
+view()
+{
+	local url status
+
+	start_background build/gotrace view "$RECORDED" && wait_until 30 messages '^http://' || return 1
+	url=$(sed -n 's,^\(http://[^ ]*\).*,\1,p' "$tmp/background.out" | head -n 1)
+	in_browser "$url"
+	status=$?
+	kill "$BACKGROUND_PID"
+	wait "$BACKGROUND_PID"
+	return $status
+}
+
+ktap_start
+if ! try "the browser is installed" locked selftests/deps.sh "${PACKAGES[@]}"; then
+	ktap_end
+fi
+try "a report" report
+try "names that are HTML" hostile_names
+try "a view" view
+ktap_end

@@ -1,0 +1,141 @@
+#!/usr/bin/python3
+"""Opens pages of `gotrace report` and `gotrace view` in headless Chromium and checks what a user would see.
+
+    page.py URL [NAME...]    the page has no errors, shows the names as text, and answers keys and links
+
+Talks to the browser by the DevTools protocol. Prints the times of the first picture, of a zoom and of a
+search; exits with 1, and the reason, if a check fails.
+"""
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+import websockets
+
+WIDTHS = (375, 1280, 2560)
+
+
+def check(condition, what):
+    if not condition:
+        raise SystemExit(f"page.py: {what}")
+
+
+class Tab:
+    def __init__(self, socket):
+        self.socket, self.last, self.errors = socket, 0, []
+
+    async def call(self, method, **parameters):
+        self.last += 1
+        await self.socket.send(json.dumps({"id": self.last, "method": method, "params": parameters}))
+        while True:
+            message = json.loads(await asyncio.wait_for(self.socket.recv(), 60))
+            self.note(message)
+            if message.get("id") == self.last:
+                check("error" not in message, f"{method}: {message.get('error')}")
+                return message["result"]
+
+    def note(self, message):
+        details = message.get("params", {})
+        if message.get("method") == "Runtime.exceptionThrown":
+            self.errors.append(details["exceptionDetails"].get("text", "") + str(details["exceptionDetails"].get("exception", {}).get("description")))
+        if message.get("method") == "Log.entryAdded" and details["entry"]["level"] == "error" and "favicon" not in details["entry"].get("url", ""):
+            self.errors.append(details["entry"]["text"])
+
+    async def value(self, expression):
+        result = await self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        check("exceptionDetails" not in result, f"{expression}: {result.get('exceptionDetails')}")
+        return result["result"].get("value")
+
+    async def until(self, expression, what, seconds=30):
+        for _ in range(seconds * 20):
+            if await self.value(expression):
+                return
+            await asyncio.sleep(0.05)
+        check(False, f"{what}; errors: {self.errors}")
+
+    async def open(self, url):
+        await self.call("Page.navigate", url="about:blank")
+        await self.call("Page.navigate", url=url)
+        await self.until("document.documentElement?.dataset.ready === 'yes'", "the page is not ready")
+
+    async def key(self, key):
+        await self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=key if len(key) == 1 else "")
+        await self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+
+# The time that a statement and the picture after it take
+MEASURE = "new Promise(done => { const t = performance.now(); %s; requestAnimationFrame(() => setTimeout(() => done(performance.now() - t))); })"
+RANGE = "document.querySelector('#timeline .tools .detail').textContent"
+# Whether the canvas of the lanes has more than one color
+DRAWN = """(() => { const c = document.querySelector('#lanes canvas'), p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+for (let i = 4; i < p.length; i += 4) if (p[i] !== p[0] || p[i + 1] !== p[1]) return true; return false; })()"""
+SEARCH = "{ const s = document.querySelector('#timeline input'); s.value = '%s'; s.dispatchEvent(new Event('input')); }"
+
+
+async def looks_right(tab):
+    for theme in ("light", "dark"):
+        await tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+        for width in WIDTHS:
+            await tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+            await tab.value("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+            over = await tab.value("document.documentElement.scrollWidth - innerWidth")
+            check(over <= 0, f"{theme}, {width} pixels: the page is {over} pixels too wide")
+            check(await tab.value(DRAWN), f"{theme}, {width} pixels: no lane is drawn")
+
+
+async def answers(tab, url):
+    whole = await tab.value(RANGE)
+    await tab.value("document.getElementById('lanes').focus()")
+    await tab.key("w")
+    zoomed = await tab.value(RANGE)
+    check(zoomed != whole, "w does not zoom")
+    await tab.until("location.hash.startsWith('#from=')", "the address does not have the range")
+    await tab.key("Home")
+    check(await tab.value(RANGE) == whole, "Home does not show everything")
+    lane = await tab.value("document.querySelector('#goroutines td button')?.textContent.match(/^G([0-9]+)/)?.[1]")
+    if lane:
+        await tab.open(f"{url}#from=1000&to=2001000&lane=g:{lane}")
+        check("(2.000 ms)" in await tab.value(RANGE), "a link does not choose the range")
+        check((await tab.value("document.getElementById('selected').textContent")).startswith(f"G{lane} "), "a link does not choose the lane")
+    times = [await tab.value(MEASURE % "document.querySelectorAll('#timeline .tools button')[0].click()") for _ in range(5)]
+    search = await tab.value(MEASURE % (SEARCH % "main"))
+    print(f"zoom: at most {max(times):.0f} ms; search: {search:.0f} ms")
+    await asyncio.sleep(0.5)
+    text = await tab.value("document.getElementById('selected').textContent")
+    check("Cannot read" not in text, text)
+
+
+async def run(url, names):
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        browser = subprocess.Popen(["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
+            f"--user-data-dir={profile}", "--no-first-run", "about:blank"], stderr=subprocess.PIPE, text=True)
+        try:
+            for line in browser.stderr:
+                if "DevTools listening on" in line:
+                    break
+            port = line.split(":")[2].split("/")[0]
+            pages = json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/json"))
+            page = next(p for p in pages if p["type"] == "page")
+            async with websockets.connect(page["webSocketDebuggerUrl"], max_size=None) as socket:
+                tab = Tab(socket)
+                for domain in ("Page", "Runtime", "Log"):
+                    await tab.call(domain + ".enable")
+                await tab.open(url)
+                print(f"first picture: {await tab.value('performance.now()'):.0f} ms after the request at most")
+                text = await tab.value("document.body.textContent")
+                for name in names:
+                    check(name in text, f"'{name}' is not in the text of the page")
+                check(await tab.value("document.images.length") == 0, "a name of the trace has become an image")
+                await looks_right(tab)
+                await answers(tab, url)
+                check(not tab.errors, f"errors: {tab.errors}")
+                check(await tab.value("document.documentElement.dataset.error") is None, "an error was noted")
+        finally:
+            browser.kill()
+            browser.wait()
+
+
+asyncio.run(run(sys.argv[1], sys.argv[2:]))
