@@ -98,7 +98,7 @@ int live__next(struct live *l, uint64_t time)
 	if (is_first < 0)
 		return is_first;
 	l->from = time;
-	is_first |= metrics__wants_state(l->metrics);
+	is_first |= metrics__needs_state(l->metrics);
 	is_first |= streams__next(l->streams, time);
 	if (is_first)
 		metrics__has_state(l->metrics);

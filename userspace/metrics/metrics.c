@@ -256,7 +256,7 @@ int metrics__append(void *to, const struct iovec *iov, size_t n)
 	return 0;
 }
 
-bool metrics__wants_state(struct metrics *m)
+bool metrics__needs_state(struct metrics *m)
 {
 	bool wants;
 

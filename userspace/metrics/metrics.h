@@ -14,7 +14,7 @@
  *
  * After one that is missing, the analysis can go on only with a generation that a trace can begin
  * with, which has the state of all goroutines and not only of those that did something in it. Before
- * a generation is opened, metrics__wants_state() is whether it should be one, and
+ * a generation is opened, metrics__needs_state() is whether it should be one, and
  * metrics__has_state() reports that it is.
  */
 #ifndef METRICS_METRICS_H
@@ -50,7 +50,7 @@ int metrics__create(struct metrics **ret, const struct metrics_opts *opts, struc
  */
 int metrics__append(void *to, const struct iovec *iov, size_t n);
 /* Any time: the analysis goes on with the next generation with all state; others are left out. */
-bool metrics__wants_state(struct metrics *m);
+bool metrics__needs_state(struct metrics *m);
 /* The generation that is passed next has all state. The first one has it in any case. */
 void metrics__has_state(struct metrics *m);
 /*

@@ -16,6 +16,7 @@
 #include "lib/log.h"
 #include "service/control.h"
 #include "service/own_socket.h"
+#include "service/peer.h"
 
 #define BACKLOG 16
 
@@ -86,19 +87,10 @@ unsigned int control__fds(const struct control *c, struct pollfd *fd)
 	return c->n + 1;
 }
 
-/* The mode of the socket keeps others out; this check also does if the mode was changed. */
-static bool may_connect(int fd)
-{
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
-
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) &&
-	       (peer.uid == 0 || peer.uid == geteuid());
-}
-
+/* The mode of the socket keeps others out; peer__check() also does if the mode was changed. */
 static void accept_client(struct control *c, int fd, uint64_t now)
 {
-	if (c->n == CONTROL_CLIENTS || !may_connect(fd)) {
+	if (c->n == CONTROL_CLIENTS || peer__check(fd)) {
 		if (!c->refused)
 			log__msg("a connection to the control socket was refused: %s",
 				 c->n == CONTROL_CLIENTS ? "too many connections" :

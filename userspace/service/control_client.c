@@ -11,19 +11,17 @@
 
 #include "lib/clock.h"
 #include "service/control.h"
+#include "service/peer.h"
 
 /* Another user may have created a socket with this path while no daemon was running. */
 static int check_listener(int fd, const char *path, struct error *error)
 {
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
+	int err = peer__check(fd);
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
-		return error__set(error, -errno, "%s: %s", path, strerror(errno));
-	if (peer.uid && peer.uid != geteuid())
-		return error__set(error, -EPERM,
+	if (err == -EPERM)
+		return error__set(error, err,
 				  "%s: the process that listens there is of another user", path);
-	return 0;
+	return err ? error__set(error, err, "%s: %s", path, strerror(-err)) : 0;
 }
 
 static int connect_to(int fd, const struct sockaddr_un *at, struct error *error)

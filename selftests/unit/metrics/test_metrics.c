@@ -133,7 +133,7 @@ static int corrupt(void *to, const struct iovec *iov, size_t n)
 
 static void wait_for_wish(void)
 {
-	while (!metrics__wants_state(metrics))
+	while (!metrics__needs_state(metrics))
 		usleep(1000);
 }
 
@@ -146,7 +146,7 @@ static void skips_a_corrupt_one(void **state)
 	begin();
 	generation(10000);
 	writer__use_memory(x.w, corrupt, metrics);
-	assert_false(metrics__wants_state(metrics));
+	assert_false(metrics__needs_state(metrics));
 	generation(20000);
 	writer__use_memory(x.w, metrics__append, metrics);
 	wait_for_wish();
@@ -154,7 +154,7 @@ static void skips_a_corrupt_one(void **state)
 	metrics__has_state(metrics);
 	generation(30000);
 	metrics__finish(metrics);
-	assert_false(metrics__wants_state(metrics));
+	assert_false(metrics__needs_state(metrics));
 	take();
 	assert_int_equal(value(ROW_GENERATIONS, ""), 2);
 	assert_int_equal(value(ROW_DROPPED, ""), 2);
