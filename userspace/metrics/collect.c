@@ -202,7 +202,7 @@ int engine__collect_rest(struct engine *e, struct metric_values *v)
 	err = err ?: add_histogram(v, ROW_RUN_QUEUE, unlabeled, &e->kernel[INTERVAL_RUNQUEUE]);
 	err = err ?: add_histogram(v, ROW_SYSCALL, unlabeled, &syscalls[INTERVAL_SYSCALL]);
 	err = err ?: collect_migrations(e, v);
-	return err ?: metric_values__learn(&e->before, v);
+	return err ?: metric_values__reserve(&e->before, v);
 }
 
 /* ---- together ---- */

@@ -164,7 +164,7 @@ int metric_values__set(struct metric_values *v, enum metrics_row row, uint64_t v
 	return 0;
 }
 
-int metric_values__learn(struct metric_values *v, const struct metric_values *from)
+int metric_values__reserve(struct metric_values *v, const struct metric_values *from)
 {
 	const struct row_values *r;
 

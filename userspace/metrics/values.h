@@ -80,7 +80,7 @@ int metric_values__add(struct metric_values *v, enum metrics_row row, struct tra
 /* Of a row without a label. */
 int metric_values__set(struct metric_values *v, enum metrics_row row, uint64_t value);
 /* Adds the series of `from` that `v` lacks, as 0: they keep their places from now on. 0, -ENOMEM. */
-int metric_values__learn(struct metric_values *v, const struct metric_values *from);
+int metric_values__reserve(struct metric_values *v, const struct metric_values *from);
 
 /* A snapshot: at most METRICS_SNAPSHOT_MAX bytes. 0 or -ENOMEM. */
 int metric_values__pack(const struct metric_values *v, struct outbuf *ret);

@@ -217,7 +217,7 @@ static void learns(void **state)
 	add("a", 1);
 	assert_int_equal(metric_values__copy(&copy, &v), 0);
 	assert_int_equal(metric_values__add(&copy, ROW_CPU, text("b"), 9), 0);
-	assert_int_equal(metric_values__learn(&v, &copy), 0);
+	assert_int_equal(metric_values__reserve(&v, &copy), 0);
 	metric_values__deinit(&copy);
 	assert_series(at(0), "a", 1);
 	assert_series(at(1), "b", 0);
