@@ -3,7 +3,7 @@
 # writes pages of all traces, also of hostile ones and with names that could end the data.
 # parallel
 # timeout: 300
-# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+# depends on: Makefile bpf include userspace selftests/report selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
 
@@ -26,7 +26,17 @@ equals()
 {
 	$READER report --force -o "$tmp/page.html" "$1" && data "$tmp/page.html" >"$tmp/data" &&
 		$READER latency --goroutines --json "$1" >"$tmp/latency" && $READER requests --worst 100 --json "$1" >"$tmp/requests" &&
-		$READER goroutines --all --json "$1" >"$tmp/goroutines" && goroutines_equal && requests_equal && findings_hold && causes_equal
+		$READER goroutines --all --json "$1" >"$tmp/goroutines" && goroutines_equal && requests_equal && findings_hold && causes_equal && flames_equal "$1"
+}
+
+# The stacks of the profiles are those of `profile --folded`.
+flames_equal() # TRACE
+{
+	local kind
+
+	for kind in cpu offcpu wall; do
+		$READER profile $kind --folded "$1" >"$tmp/folded" 2>/dev/null && python3 selftests/report/flames.py "$tmp/data" $kind "$tmp/folded" || return 1
+	done
 }
 
 # A goroutine's time ends with it or the trace. That of `goroutines` also ends when it is blocked for ever.
@@ -116,7 +126,7 @@ golden() # each valid trace of all formats; of others, an error, and no file
 			n=$((n + 1))
 			$READER report -o "$tmp/page.html" "$trace" && data "$tmp/page.html" >"$tmp/data" &&
 				$READER latency --goroutines --json "$trace" >"$tmp/latency" 2>"$tmp/err" &&
-				$READER requests --json "$trace" >"$tmp/requests" && causes_equal || { echo "$trace"; return 1; }
+				$READER requests --json "$trace" >"$tmp/requests" && causes_equal && flames_equal "$trace" >"$tmp/kinds" || { echo "$trace"; return 1; }
 		elif $READER report -o "$tmp/page.html" "$trace" 2>"$tmp/err"; then
 			# `check` finds errors that do not keep others from reading the trace
 			data "$tmp/page.html" >/dev/null || { echo "$trace"; return 1; }

@@ -14,8 +14,6 @@
 #include "lib/json.h"
 #include "profile/totals.h"
 
-#define SAMPLE_NS 10000000 /* of a CPU sample: 100 per second, as in Go's runtime */
-
 /* The profiles of speedscope, in the order in which they are offered. */
 static const enum profile_kind kinds[] = { PROFILE_WALL, PROFILE_CPU, PROFILE_OFFCPU };
 
@@ -49,7 +47,7 @@ static void deinit(struct stacks *s)
 
 static int init(struct stacks *s, size_t n)
 {
-	struct profile_opts opts = { .sample_ns = SAMPLE_NS };
+	struct profile_opts opts = { .sample_ns = PROFILE_SAMPLE_NS };
 
 	*s = (struct stacks){};
 	for (; s->n < n; s->n++) {

@@ -46,6 +46,8 @@ struct profile_names {
 
 extern const struct profile_names profile_names[PROFILE_KINDS];
 
+#define PROFILE_SAMPLE_NS 10000000 /* of a CPU sample: 100 per second, as in Go's runtime */
+
 struct profile_opts {
 	enum profile_kind kind;
 	/* Labels that samples get; each makes samples that would otherwise be one differ. */

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "gotrace/version.h"
+#include "profile/profile.h"
+#include "report/flames.h"
 #include "report/page.h"
 #include "writer/output.h"
 
@@ -36,7 +38,45 @@ static const struct argp parser = {
 	"view' serves it in full.",
 };
 
+static const enum profile_kind profile_kinds[REPORT_PROFILES] = {
+	PROFILE_CPU,
+	PROFILE_OFFCPU,
+	PROFILE_WALL,
+};
+
 /* ---- reading ---- */
+
+/* A profile with too many stacks is left out. 0 or -ENOMEM. */
+static int check_profile(struct report_data *d, unsigned int i, int err)
+{
+	if (err != -E2BIG)
+		return err;
+	profile__destroy(d->profiles[i]);
+	d->profiles[i] = NULL;
+	d->more_stacks = true;
+	return 0;
+}
+
+static int feed_profiles(struct report_data *d, const struct timeline *t,
+			 const struct timeline_step *step)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < REPORT_PROFILES; i++)
+		if (d->profiles[i])
+			err = check_profile(d, i, profile__step(d->profiles[i], t, step));
+	return err;
+}
+
+static int finish_profiles(struct report_data *d)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < REPORT_PROFILES; i++)
+		if (d->profiles[i])
+			err = check_profile(d, i, profile__finish(d->profiles[i]));
+	return err;
+}
 
 static int goroutine_done(void *context, const struct latency_goroutine *g)
 {
@@ -57,7 +97,10 @@ static int take_step(struct report_data *d, const struct timeline *t,
 	}
 	err = report_lanes__step(d->lanes, t, step, error);
 	err = err ?: latency__step(d->latencies.latency, t, step, error);
-	return err ?: requests__step(d->requests, t, step, error);
+	err = err ?: requests__step(d->requests, t, step, error);
+	if (!err && feed_profiles(d, t, step))
+		err = error__set(error, -ENOMEM, "out of memory");
+	return err;
 }
 
 static int read_trace(void *context, struct timeline *t, const struct reader *r,
@@ -79,7 +122,7 @@ static int read_trace(void *context, struct timeline *t, const struct reader *r,
 	d->go_lossy = timeline__go_lost_to(t) != INT64_MIN;
 	err = report_lanes__finish(d->lanes, error);
 	err = err ?: latency__finish(d->latencies.latency, error);
-	if (!err && requests__finish(d->requests))
+	if (!err && (requests__finish(d->requests) || finish_profiles(d)))
 		err = error__set(error, -ENOMEM, "out of memory");
 	return err;
 }
@@ -111,6 +154,7 @@ static void print_limits(struct report_data *d, struct json *j)
 			 REPORT_FUNCTIONS_MAX);
 		json__string(j, NULL, text);
 	}
+	put_limit(j, d->more_stacks, "A profile has too many stacks and is left out.");
 	report_lanes__print_limits(d->lanes, j);
 	json__close(j, ']');
 }
@@ -133,6 +177,19 @@ static void print_trace(const struct report_data *d, struct json *j)
 	json__close(j, '}');
 }
 
+static int print_profiles(struct report_data *d, struct json *j)
+{
+	int err = 0;
+
+	json__open(j, "profiles", '[');
+	for (unsigned int i = 0; !err && i < REPORT_PROFILES; i++)
+		if (d->profiles[i])
+			err = flames__print(profile__samples(d->profiles[i]),
+					    profile_names[profile_kinds[i]].kind, &d->strings, j);
+	json__close(j, ']');
+	return err;
+}
+
 static int print_data(struct report_data *d, FILE *out, struct error *error)
 {
 	struct json j;
@@ -147,10 +204,9 @@ static int print_data(struct report_data *d, FILE *out, struct error *error)
 	err = err ?: report__print_goroutines(d, &j);
 	print_limits(d, &j);
 	err = err ?: report__print_requests(d, &j);
+	err = err ?: print_profiles(d, &j);
 	if (err)
 		error__set(error, err, "%s: %s", d->in.name, strerror(-err));
-	json__open(&j, "profiles", '[');
-	json__close(&j, ']');
 	err = err ?: report_lanes__print(d->lanes, &j, error);
 	report_strings__print(&d->strings, &j, "strings");
 	json__close(&j, '}');
@@ -235,6 +291,7 @@ static int init(struct report_data *d)
 		.places = true,
 	};
 	const struct report_lanes_opts lanes = {};
+	struct profile_opts profile = { .sample_ns = PROFILE_SAMPLE_NS };
 	struct stat st;
 	int err;
 
@@ -244,6 +301,12 @@ static int init(struct report_data *d)
 	d->latencies.sort = BY_TOTAL;
 	d->latencies.latency = latency__create(&opts);
 	d->requests = requests__create(REPORT_WORST);
+	for (unsigned int i = 0; i < REPORT_PROFILES; i++) {
+		profile.kind = profile_kinds[i];
+		d->profiles[i] = profile__create(&profile);
+		if (!d->profiles[i])
+			return -ENOMEM;
+	}
 	err = report_strings__init(&d->strings);
 	err = err ?: report_lanes__create(&d->lanes, &lanes, &d->strings);
 	return d->latencies.latency && d->requests ? err : -ENOMEM;
@@ -257,6 +320,8 @@ static void deinit(struct report_data *d)
 	latency_stats__deinit(&d->busy);
 	latency__destroy(d->latencies.latency);
 	requests__destroy(d->requests);
+	for (unsigned int i = 0; i < REPORT_PROFILES; i++)
+		profile__destroy(d->profiles[i]);
 	report_lanes__destroy(d->lanes);
 	report_strings__deinit(&d->strings);
 	selection__deinit(&d->in.select);

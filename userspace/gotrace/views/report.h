@@ -26,12 +26,15 @@ struct report_goroutine {
 	int64_t part[LATENCY_PARTS];
 };
 
+#define REPORT_PROFILES 3u
+
 struct report_data {
 	struct trace_args in;
 	struct report_strings strings;
 	struct report_lanes *lanes;
 	struct requests *requests;
-	struct latencies latencies; /* per start function */
+	struct profile *profiles[REPORT_PROFILES]; /* NULL: it had too many stacks */
+	struct latencies latencies;		   /* per start function */
 	/* The longest goroutines so far, of which the first REPORT_GOROUTINES_MAX remain. */
 	struct report_goroutine list[2 * REPORT_GOROUTINES_MAX];
 	size_t nlist;
@@ -41,6 +44,7 @@ struct report_data {
 	unsigned int version; /* reader__version() */
 	bool lossy;	      /* kernel events were lost */
 	bool go_lossy;	      /* events of Go were lost */
+	bool more_stacks;     /* than a profile may have */
 	bool more_functions;  /* than REPORT_FUNCTIONS_MAX */
 	bool left_out;	      /* a corrupt tail was left out */
 };

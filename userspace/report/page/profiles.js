@@ -17,8 +17,10 @@ const decodeTree = (profile, strings) => {
 	return root;
 };
 
+const PROFILES = { cpu: "CPU samples", offcpu: "Threads without a CPU", wall: "Time of goroutines by state" };
+
 const showProfile = (profile, strings) => {
-	const s = section("profile-" + profile.kind, `Profile: ${profile.kind}`), root = decodeTree(profile, strings);
+	const s = section("profile-" + profile.kind, PROFILES[profile.kind] || profile.kind), root = decodeTree(profile, strings);
 	const tools = add(s, "div", undefined, { class: "tools" }), box = add(s, "div", undefined, { class: "flame" });
 	const search = add(tools, "input", undefined, { type: "search", placeholder: "Search functions", "aria-label": "Search functions" });
 	const draw = top => {

@@ -135,7 +135,8 @@ class Timeline {
 			const found = wanted ? group.lanes.filter(row => row.name.toLowerCase().includes(wanted)) : group.lanes;
 			if (!found.length)
 				continue;
-			this.rows.push({ group, n: found.length });
+			if (group.lanes.length > 1)
+				this.rows.push({ group, n: found.length });
 			if (!group.folded || wanted)
 				this.rows.push(...found);
 		}
