@@ -41,14 +41,14 @@ struct rewrite_opts {
 	 * output with a prologue that reports the state at that time. INT64_MIN: from the start.
 	 */
 	int64_t from;
+	int64_t to; /* the caller stops before this time, ns; 0: no limit */
+	/* Replaces names and texts, of a whole trace; borrowed. NULL: they are kept. */
+	struct anonymizer *names;
 	/*
 	 * Begin later than `from` if garbage is being collected then, at the first point without that
 	 * and without open ranges: some readers do not accept a trace that begins in them.
 	 */
 	bool outside_gc;
-	int64_t to; /* the caller stops before this time, ns; 0: no limit */
-	/* Replaces names and texts, of a whole trace; borrowed. NULL: they are kept. */
-	struct anonymizer *names;
 };
 
 struct rewrite_stats {
