@@ -69,9 +69,16 @@ class Tab:
 # The time that a statement and the picture after it take
 MEASURE = "new Promise(done => { const t = performance.now(); %s; requestAnimationFrame(() => setTimeout(() => done(performance.now() - t))); })"
 RANGE = "document.querySelector('#timeline .tools .detail').textContent"
-# Whether the canvas of the lanes has more than one color
-DRAWN = """(() => { const c = document.querySelector('#lanes canvas'), p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
-for (let i = 4; i < p.length; i += 4) if (p[i] !== p[0] || p[i + 1] !== p[1]) return true; return false; })()"""
+# Whether a lane has the color of a state, to the right of the labels
+DRAWN = """(() => {
+	const c = document.querySelector('#lanes canvas'), left = c.clientWidth < 600 ? 110 : 210, style = getComputedStyle(document.documentElement);
+	const colors = new Set(['running', 'runnable', 'syscall', 'waiting'].map(kind => parseInt(style.getPropertyValue('--' + kind).trim().slice(1), 16)));
+	const p = c.getContext('2d').getImageData(left, 0, c.width - left, c.height).data;
+	for (let i = 0; i < p.length; i += 4)
+		if (colors.has(p[i] << 16 | p[i + 1] << 8 | p[i + 2]))
+			return true;
+	return false;
+})()"""
 SEARCH = "{ const s = document.querySelector('#timeline input'); s.value = '%s'; s.dispatchEvent(new Event('input')); }"
 
 
@@ -93,6 +100,9 @@ async def answers(tab, url):
     zoomed = await tab.value(RANGE)
     check(zoomed != whole, "w does not zoom")
     await tab.until("location.hash.startsWith('#from=')", "the address does not have the range")
+    await tab.key("ArrowDown")
+    await tab.key("ArrowDown")
+    check("Click a lane" not in await tab.value("document.getElementById('selected').textContent"), "the arrow keys select nothing")
     await tab.key("Home")
     check(await tab.value(RANGE) == whole, "Home does not show everything")
     lane = await tab.value("document.querySelector('#goroutines td button')?.textContent.match(/^G([0-9]+)/)?.[1]")

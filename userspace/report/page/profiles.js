@@ -23,7 +23,9 @@ const showProfile = (profile, strings) => {
 	const s = section("profile-" + profile.kind, PROFILES[profile.kind] || profile.kind), root = decodeTree(profile, strings);
 	const tools = add(s, "div", undefined, { class: "tools" }), box = add(s, "div", undefined, { class: "flame" });
 	const search = add(tools, "input", undefined, { type: "search", placeholder: "Search functions", "aria-label": "Search functions" });
+	let shown = root;
 	const draw = top => {
+		shown = top;
 		const wanted = search.value.toLowerCase();
 		let deepest = 0;
 		box.replaceChildren();
@@ -33,7 +35,8 @@ const showProfile = (profile, strings) => {
 				return;
 			deepest = Math.max(deepest, level);
 			const value = profile.unit === "ns" ? timeText(node.total) : amountText(node.total, profile.unit);
-			const color = wanted && node.name.toLowerCase().includes(wanted) ? "var(--stw)" : `hsl(${20 + node.name.length * 37 % 35} 80% 70%)`;
+			const found = wanted && node.name.toLowerCase().includes(wanted);
+			const color = found ? "#862e9c; color: #fff" : `hsl(${20 + node.name.length * 37 % 35} 80% 70%)`;
 			add(box, "button", node.name, {
 				type: "button", title: `${node.name}: ${value}, ${(100 * node.total / root.total).toFixed(1)} %`,
 				style: `left: ${100 * left}%; width: ${100 * width}%; top: ${18 * level}px; background: ${color}`,
@@ -46,7 +49,7 @@ const showProfile = (profile, strings) => {
 		place(top, 0);
 		box.style.height = 18 * (deepest + 1) + 2 + "px";
 	};
-	search.addEventListener("input", () => draw(root));
+	search.addEventListener("input", () => draw(shown));
 	draw(root);
 };
 

@@ -32,10 +32,17 @@ const show = data => {
 
 addEventListener("error", e => { document.documentElement.dataset.error = e.message; });
 addEventListener("unhandledrejection", e => { document.documentElement.dataset.error = e.reason; });
-addEventListener("DOMContentLoaded", () => {
+const load = async () => {
 	const source = byId("gotrace-data").textContent;
 	if (source)
-		show(JSON.parse(source));
-	else
-		fetch("data.json").then(answer => answer.json()).then(show);
-});
+		return JSON.parse(source);
+	const answer = await fetch("data.json");
+	if (!answer.ok)
+		throw new Error(await answer.text());
+	return answer.json();
+};
+
+addEventListener("DOMContentLoaded", () => load().then(show).catch(error => {
+	document.documentElement.dataset.error = error.message;
+	add(byId("page"), "p", "Cannot show the trace: " + error.message, { role: "alert" });
+}));

@@ -42,7 +42,7 @@ class Timeline {
 		this.overview = add(s, "canvas", undefined, { id: "overview", role: "img",
 			"aria-label": "Overview of the whole trace: goroutines and heap. Click to move the visible range." });
 		this.box = add(s, "div", undefined, { id: "lanes", tabindex: "0", role: "application",
-			"aria-label": "Lanes. Keys: w and s zoom, a and d move, arrows scroll, Home shows everything." });
+			"aria-label": "Lanes. Keys: w and s zoom, a and d move, up and down select a lane, Enter folds a group, Home shows everything." });
 		this.canvas = add(this.box, "canvas");
 		this.space = add(this.box, "div");
 		this.details = add(s, "div", "Click a lane for its details.", { id: "selected", "aria-live": "polite" });
@@ -96,6 +96,8 @@ class Timeline {
 			w: () => this.zoom(0.5), s: () => this.zoom(2), a: () => this.pan(-0.25), d: () => this.pan(0.25),
 			"+": () => this.zoom(0.5), "-": () => this.zoom(2), ArrowLeft: () => this.pan(-0.1), ArrowRight: () => this.pan(0.1),
 			Home: () => this.show(0, this.whole), "/": () => this.search.focus(),
+			ArrowUp: () => this.step(-1), ArrowDown: () => this.step(1),
+			Enter: () => this.selected?.group && this.fold(this.selected.group),
 		};
 		this.box.addEventListener("keydown", e => {
 			if (e.ctrlKey || e.metaKey || e.altKey || !keys[e.key])
@@ -146,7 +148,7 @@ class Timeline {
 
 	spansOf(lane) {
 		const fetched = this.fetched.get(lane.id);
-		if (fetched)
+		if (fetched && fetched.from <= this.from && fetched.to >= this.to)
 			return fetched;
 		if (!this.decoded.has(lane.id))
 			this.decoded.set(lane.id, { spans: decodeSpans(lane.spans), kernel: lane.kernel ? decodeSpans(lane.kernel) : null });
@@ -187,24 +189,23 @@ class Timeline {
 	}
 
 	writeAddress() {
-		const lane = this.selected ? "&lane=" + encodeURIComponent(this.selected.lane.id) : "";
+		const lane = this.selected?.lane ? "&lane=" + encodeURIComponent(this.selected.lane.id) : "";
 		history.replaceState(null, "", `#from=${Math.round(this.from)}&to=${Math.round(this.to)}${lane}`);
 	}
 
 	readAddress() {
 		const values = new URLSearchParams(location.hash.slice(1)), from = Number(values.get("from")), to = Number(values.get("to"));
-		if (!values.has("from") || !(to > from))
-			return;
-		this.show(from, to);
+		if (values.has("from") && to > from)
+			this.show(from, to);
 		if (values.has("lane"))
 			this.select(values.get("lane"));
 	}
 
 	// `gotrace view` has every event of a range; an answer that is not for the latest one is dropped.
 	async fetchRange() {
-		if (!this.data.live)
-			return;
 		this.request?.abort();
+		if (!this.data.live || this.to - this.from >= this.whole) // the whole is there
+			return;
 		this.request = new AbortController();
 		const { from, to } = this, range = `range.json?from=${Math.floor(from)}&to=${Math.ceil(to)}&width=${Math.ceil(this.width())}`;
 		try {
@@ -237,15 +238,35 @@ class Timeline {
 		const row = this.rowAt(y);
 		if (!row)
 			return;
-		if (row.group) {
-			row.group.folded = !row.group.folded;
-			this.layOut();
-			return;
-		}
+		if (row.group)
+			this.fold(row.group);
+		else
+			this.choose(row, x > this.label() ? this.spanAt(row, x) : -1);
+	}
+
+	fold(group) {
+		group.folded = !group.folded;
+		this.layOut();
+		if (this.selected?.group) // rows of groups are new ones
+			this.selected = this.rows.find(row => row.group === group);
+		this.draw();
+	}
+
+	choose(row, span) {
 		this.selected = row;
-		this.describe(row, x > this.label() ? this.spanAt(row, x) : -1);
+		this.describe(row, span);
 		this.draw();
 		this.writeAddress();
+	}
+
+	step(rows) {
+		const last = this.rows.length - 1, at = this.rows.indexOf(this.selected);
+		const next = Math.min(Math.max(at + rows, 0), last), top = next * Timeline.ROW;
+		if (last < 0)
+			return;
+		if (top < this.box.scrollTop || top > this.box.scrollTop + this.box.clientHeight - 2 * Timeline.ROW)
+			this.box.scrollTop = Math.max(top - this.box.clientHeight / 2, 0);
+		this.choose(this.rows[next], -1);
 	}
 
 	zoomToSpan(x, y) {
@@ -257,6 +278,10 @@ class Timeline {
 	}
 
 	describe(row, i) {
+		if (row.group) {
+			this.details.textContent = `${row.group.title}: ${row.n} lanes`;
+			return;
+		}
 		const decoded = this.spansOf(row.lane), s = decoded.spans;
 		const states = decoded.states || this.data.states, strings = decoded.strings || this.data.strings;
 		let text = row.name;
@@ -322,7 +347,7 @@ class Timeline {
 		if (row.group) {
 			c.fillStyle = colors.panel;
 			c.fillRect(0, y, this.canvas.clientWidth, Timeline.ROW);
-			c.fillStyle = colors.text;
+			c.fillStyle = row === this.selected ? colors.link : colors.text;
 			c.fillText(`${row.group.folded && !this.search.value ? "▸" : "▾"} ${row.group.title} (${row.n})`, 4, y + Timeline.ROW / 2);
 			return;
 		}
@@ -359,7 +384,7 @@ class Timeline {
 	}
 
 	drawArrows(c, first, last, top) {
-		if (!this.selected || this.data.arrows === undefined)
+		if (!this.selected?.lane || this.data.arrows === undefined)
 			return;
 		this.arrows ||= decodeArrows(this.data.arrows);
 		const y = new Map();
