@@ -2,26 +2,16 @@
 # Compares `gotrace diff` with a second implementation on Go's reader, selftests/reference/cmd/diff: each
 # figure, its error, the interval of the difference and the verdict. Traces of a random load whose
 # distribution is known have no more false findings than the stated error rate, and a function that is
-# 20 % slower is found in each; so it is in recordings of a real program. Also --threshold, pipes and
-# hostile traces.
+# 20 % slower is found in each. Also --threshold, pipes and hostile traces. diff_programs.sh does the same
+# with recordings of a real program.
 # parallel
 # timeout: 900
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
-. selftests/record.lib.sh
 . selftests/reader.lib.sh
+. selftests/diff.lib.sh
 
 PAIRS=40
-
-agrees() # A B
-{
-	local per
-
-	for per in second request; do
-		timeout 300 $REFERENCE/diff -per $per $READER "$1" "$2" || return 1
-		timeout 300 $REFERENCE/diff -per $per -slices 7 $READER "$1" "$2" || return 1
-	done
-}
 
 make_loads()
 {
@@ -175,37 +165,6 @@ pipes()
 		$READER diff --json <(cat "$tmp/a1") <(cat "$tmp/s1") | jq 'del(.a.file, .b.file)' | cmp - "$tmp/want"
 }
 
-# Each program takes at least the given CPU time. What else runs on this machine may make
-# any recording slower, so they are repeated. FIGURES: of these at least one is found, and none of them in
-# two recordings of the same load.
-real_load() # FIGURES RECORDER
-{
-	local try figures
-
-	for try in 1 2 3 4; do
-		"$2" base 300us && "$2" same 300us && "$2" slow 360us || return 1
-		$READER diff --json --threshold 10 "$tmp/base.trace" "$tmp/same.trace" >"$tmp/same.json" 2>"$tmp/err"
-		$READER diff --json --threshold 5 "$tmp/base.trace" "$tmp/slow.trace" >"$tmp/slow.json" 2>"$tmp/err"
-		figures=".figures[] | select(.figure + \": \" + .name | IN($1))"
-		jq -se "(.[0] | [$figures | .exceeds_threshold] | any | not) and
-			(.[1] | [$figures | .exceeds_threshold and .verdict == \"worse\" and .b.value > 1.1 * .a.value] | any)" \
-			"$tmp/same.json" "$tmp/slow.json" && return
-		echo "try $try"
-		jq -c "$figures" "$tmp/same.json" "$tmp/slow.json"
-	done
-	return 1
-}
-
-by_itself() # NAME WORK
-{
-	timeout 60 build/targets/"$ORACLE_GO"/varied -trace "$tmp/$1.trace" -work "$2" </dev/null >/dev/null
-}
-
-by_gotrace() # NAME WORK
-{
-	record_target varied "$ORACLE_GO" "" -work "$2" && mv "$RECORDED" "$tmp/$1.trace"
-}
-
 # Times that differ by more than 64 bits, and mutants: both end normally.
 mutants()
 {
@@ -238,10 +197,6 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "a trace without tasks" make_none
 	try "--per" per_second
 	try "pipes" pipes
-	try "a program that traces itself" real_load '"running: main.work", "p50: request"' by_itself
-	try "its figures" agrees "$tmp/base.trace" "$tmp/slow.trace"
-	try "a program that is recorded" real_load '"on CPU: request"' by_gotrace
-	try "its figures" agrees "$tmp/base.trace" "$tmp/slow.trace"
 	try "mutants" mutants
 	try "one file" refused 2 'missing argument FILE: two traces are required' $READER diff "$tmp/a1"
 	try "three files" refused 2 "unexpected argument 'c': only two files are accepted" $READER diff a b c
