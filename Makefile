@@ -571,4 +571,4 @@ help: ## list the targets and variables
 .PHONY: all lib bpf unit kselftests targets reference fuzzers deps demo test check check-long check-kunit check-vm \
 	soak lint format-check man bench faults fidelity mutants mutants-unit fuzz kmod kmod_install offsets compile_commands.json \
 	install install_service clean help
--include $(shell find build -name '*.d' 2>/dev/null)
+-include $(shell find build -path build/tmp -prune -o -name '*.d' -type f -print 2>/dev/null)

@@ -1,5 +1,4 @@
 #!/bin/bash
-# parallel
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/inline
 # Hazards for inline probes, each provoked: a frozen process, fork without exec, exec during the
