@@ -220,23 +220,20 @@ static void report_cost(const struct recorder_stats *stats, bool stacks)
 	struct cost_events events = cost__of_recording(stats);
 	double ns = cost__recording(&events, stats->trap_ns * COST_IN_PROCESS, stacks);
 	uint64_t kernel = 2 * events.calls + events.switches + events.wakes;
-	char stepped[80] = "", share[80];
+	double percent = 100 * ns / (double)stats->target_cpu_ns;
+	char stepped[80] = "";
 
 	if (!stats->trap_ns || !stats->target_cpu_ns)
 		return;
 	if (events.stepped)
 		snprintf(stepped, sizeof(stepped), " (%llu of them single-stepped, %.1f us each)",
 			 (unsigned long long)events.stepped, stats->stepped_ns / 1e3);
-	/* A program that ends, or a short recording: its last CPU time is not known. */
-	if (ns > (double)stats->target_cpu_ns)
-		snprintf(share, sizeof(share), "%.2f s of the program's CPU time", ns / 1e9);
-	else
-		snprintf(share, sizeof(share), "%.0f %% of the program's CPU time, %.2f of %.2f s",
-			 100 * ns / (double)stats->target_cpu_ns, ns / 1e9,
-			 (double)stats->target_cpu_ns / 1e9);
-	log__msg("cost: %llu hits of probes%s and %llu of tracepoints took about %s",
+	/* It is an estimate, and the last CPU time of a program that has ended is not known. */
+	log__msg("cost: %llu hits of probes%s and %llu of tracepoints took about %.0f %% of the "
+		 "program's CPU time, %.2f of %.2f s",
 		 (unsigned long long)(events.probes + events.stepped), stepped,
-		 (unsigned long long)kernel, share);
+		 (unsigned long long)kernel, percent < 100 ? percent : 100, ns / 1e9,
+		 (double)stats->target_cpu_ns / 1e9);
 }
 
 /* On a terminal, suggests commands that read the file. */
