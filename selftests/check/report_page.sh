@@ -23,25 +23,17 @@ report()
 		in_browser "file://$PWD/$tmp/page.html" runtime.bgsweep "$(build/gotrace goroutines --all --json "$RECORDED" | jq -r "[.goroutines[].name | select(startswith(\"main.\"))][0]")"
 }
 
-# Each name of the trace is replaced by one that would run a script if it became HTML.
 hostile_names()
 {
-	/usr/bin/python3 - "$tmp/page.html" "$tmp/hostile.html" <<'END'
-import json, sys
-page = open(sys.argv[1], encoding="utf-8").read()
-before, rest = page.split('id="gotrace-data">', 1)
-data, after = rest.split("</script>", 1)
-data = json.loads(data)
-evil = '<img src=x onerror="document.documentElement.dataset.error=1">\u202e'
-data["strings"] = [evil + s if s else s for s in data["strings"]]
-for f in data["goroutines"]["functions"] + data["goroutines"]["list"]:
-    f["name"] = evil
-data["limits"] = [evil]
-data["trace"]["file"] = evil
-data = json.dumps(data).replace("<", "\\u003c")
-open(sys.argv[2], "w", encoding="utf-8").write(before + 'id="gotrace-data">' + data + "</script>" + after)
-END
-	in_browser "file://$PWD/$tmp/hostile.html" '<img src=x onerror='
+	/usr/bin/python3 selftests/report/made_pages.py hostile "$tmp/page.html" >"$tmp/hostile.html" &&
+		in_browser "file://$PWD/$tmp/hostile.html" '<img src=x onerror='
+}
+
+# As many spans as the page of a trace of ten million events has
+million_spans()
+{
+	/usr/bin/python3 selftests/report/made_pages.py large "$tmp/page.html" 1000000 >"$tmp/large.html" &&
+		in_browser "file://$PWD/$tmp/large.html" main.function7
 }
 
 view()
@@ -63,5 +55,6 @@ if ! try "the browser is installed" locked selftests/deps.sh "${PACKAGES[@]}"; t
 fi
 try "a report" report
 try "names that are HTML" hostile_names
+try "a million spans" million_spans
 try "a view" view
 ktap_end

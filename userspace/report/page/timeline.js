@@ -53,7 +53,7 @@ class Timeline {
 			add(item, "i", undefined, { style: `background: var(--${kind})` });
 			item.append(name);
 		}
-		add(legend, "span", "The thin strip is the state of the thread in the kernel. Ctrl and wheel zoom, drag moves.");
+		add(legend, "span", "The thin strip is the state of the thread in the kernel. A folded group shows the time of its lanes by state. Ctrl and wheel zoom, drag moves.");
 		this.addPointer();
 		this.addKeys();
 		this.box.addEventListener("scroll", () => this.draw());
@@ -345,10 +345,19 @@ class Timeline {
 	drawRow(c, row, y) {
 		const label = this.label(), colors = this.colors;
 		if (row.group) {
+			const folded = row.group.folded && !this.search.value;
 			c.fillStyle = colors.panel;
 			c.fillRect(0, y, this.canvas.clientWidth, Timeline.ROW);
+			c.save();
+			if (folded) {
+				this.drawGroup(c, row.group, y);
+				c.beginPath();
+				c.rect(0, y, label - 6, Timeline.ROW);
+				c.clip();
+			}
 			c.fillStyle = row === this.selected ? colors.link : colors.text;
-			c.fillText(`${row.group.folded && !this.search.value ? "▸" : "▾"} ${row.group.title} (${row.n})`, 4, y + Timeline.ROW / 2);
+			c.fillText(`${folded ? "▸" : "▾"} ${row.group.title} (${row.n})`, 4, y + Timeline.ROW / 2);
+			c.restore();
 			return;
 		}
 		const decoded = this.spansOf(row.lane), kinds = decoded.kinds || this.kinds;
@@ -364,6 +373,61 @@ class Timeline {
 		c.fillStyle = row === this.selected ? colors.link : colors.text;
 		c.fillText(row.name, 14, y + Timeline.ROW / 2);
 		c.restore();
+	}
+
+	// A folded group: for each pixel column, the time of its lanes by kind, as a part of the highest column.
+	// Each kind is one area from the bottom, over which the kinds below it are drawn: a rectangle for each
+	// column and kind takes several times as long.
+	drawGroup(c, group, y) {
+		const width = Math.floor(this.width()), times = this.timesOf(group, width);
+		for (let kind = 1; kind < times.length; kind++)
+			times[kind].forEach((part, x) => { times[kind][x] = part + times[kind - 1][x]; });
+		const most = times[times.length - 1].reduce((a, b) => Math.max(a, b), 0) || 1;
+		const left = this.label(), bottom = y + Timeline.ROW - 2, height = Timeline.ROW - 4;
+		for (let kind = times.length - 1; kind >= 0; kind--) {
+			c.fillStyle = this.colors[KINDS[kind]];
+			c.beginPath();
+			c.moveTo(left, bottom);
+			let top = 0;
+			times[kind].forEach((sum, x) => {
+				const next = Math.round(sum / most * height);
+				if (next === top)
+					return;
+				c.lineTo(left + x, bottom - top);
+				c.lineTo(left + x, bottom - next);
+				top = next;
+			});
+			c.lineTo(left + width, bottom - top);
+			c.lineTo(left + width, bottom);
+			c.fill();
+		}
+	}
+
+	// For each kind, the lanes that are in it in each pixel column. A span costs the same however long it is:
+	// steps has the changes of the number of spans that fill columns.
+	timesOf(group, width) {
+		const times = KINDS.map(() => new Float64Array(width)), steps = KINDS.map(() => new Float64Array(width));
+		const column = (this.to - this.from) / width;
+		for (const { lane } of group.lanes) {
+			const decoded = this.spansOf(lane), s = decoded.spans, kinds = (decoded.kinds || this.kinds).map(kind => KINDS.indexOf(kind));
+			for (let i = spanAfter(s, this.from); i < s.n && s.begin[i] < this.to; i++) {
+				const time = times[kinds[s.state[i]]], step = steps[kinds[s.state[i]]];
+				const begin = Math.max(s.begin[i] - this.from, 0) / column, end = Math.min(s.end[i] - this.from, this.to - this.from) / column;
+				const first = Math.floor(begin), last = Math.floor(end);
+				// What lies beyond the last column is not stored.
+				time[first] += Math.min(end, first + 1) - begin;
+				if (last > first) {
+					step[first + 1]++;
+					step[last]--;
+					time[last] += end - last;
+				}
+			}
+		}
+		steps.forEach((step, kind) => step.reduce((full, change, x) => {
+			times[kind][x] += full + change;
+			return full + change;
+		}, 0));
+		return times;
 	}
 
 	drawSpans(c, s, kinds, y, height) {
