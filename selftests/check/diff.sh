@@ -9,6 +9,7 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
+. selftests/record.lib.sh
 . selftests/diff.lib.sh
 
 PAIRS=40
