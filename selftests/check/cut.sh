@@ -132,7 +132,7 @@ active() # the ranges that are active when $tmp/part begins, in its first genera
 	$READER events --json "$tmp/part" | jq -r 'if .event == "Sync" and .n > 1 then halt else .event end' | grep Active
 }
 
-same_rest() # $tmp/part has all events of the trace from its begin on, except what stands in the prologue
+same_rest() # $tmp/part has all events of the trace from its begin on, except what the prologue states
 {
 	local from
 

@@ -54,12 +54,12 @@ answers()
 # The supervisor notices that the process that answers HTTP requests does not go on.
 http_hangs()
 {
-	local front
-	front=$(front_process) && kill -STOP "$front" && wait_until 90 front_is_replaced "$front" && grep 'has not reported for 30 s' "$LOG" &&
+	local process
+	process=$(http_process) && kill -STOP "$process" && wait_until 90 http_is_replaced "$process" && grep 'has not reported for 30 s' "$LOG" &&
 		wait_until 60 has_metrics && [ "$(property NRestarts)" = 0 ]
 }
-front_process() { pgrep -x -u nobody $NAME; }
-front_is_replaced() { local now && now=$(front_process) && [ "$now" != "$1" ]; } # PID
+http_process() { pgrep -x -u nobody $NAME; }
+http_is_replaced() { local now && now=$(http_process) && [ "$now" != "$1" ]; } # PID
 
 snapshot_is_there() { [ -n "$(find /var/lib/gotrace-bpf -name '*.trace')" ]; }
 writes_a_snapshot()

@@ -82,6 +82,7 @@ static void begin_window(struct recorder *r)
 
 int recorder__begin(struct recorder *r)
 {
+	unsigned int privileges;
 	int err = attach(r);
 
 	if (err)
@@ -95,8 +96,9 @@ int recorder__begin(struct recorder *r)
 	fill_meta(r);
 	if (!r->has_begun) {
 		r->csymbols = setup__symbols(r->opts, &r->symbolizer);
-		privilege__drop(recorder__privileges(r, r->opts->launch));
-		privilege__forbid_calls(recorder__privileges(r, r->opts->launch));
+		privileges = recorder__privileges(r, r->opts->launch);
+		privilege__drop(privileges);
+		privilege__forbid_calls(privileges);
 	}
 	err = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
 	if (!err)
