@@ -1,10 +1,10 @@
 #!/bin/bash
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/inline
-# Hazards for inline probes, each provoked: a frozen process, fork without exec, exec during the
-# attachment, core dumps, 10,000 threads, seccomp filters that are set later, missing privileges, other
-# recorders. The recorder refuses with a reason, or its trace is valid; the program survives, and its
-# code is restored.
+# Hazards for inline probes, each provoked: a frozen process, one with little CPU time, fork without
+# exec, exec during the attachment, core dumps, 10,000 threads, seccomp filters that are set later,
+# missing privileges, other recorders. The recorder refuses with a reason, or its trace is valid; the
+# program survives, and its code is restored.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
@@ -139,8 +139,37 @@ frozen_before()
 	leave_target && wait_until 10 group_is_removed
 }
 
+# The target gets little CPU time, because a process that needs all of it shares the limit of its group:
+# it remains runnable in the middle of what the guardian makes it do. Sets BUSY_PID.
+throttle()
+{
+	local cpu
+
+	cpu=$(awk '$3 == "cgroup" && $4 ~ /(^|,)cpu(,|$)/ { print $2; exit }' /proc/mounts)
+	sh -c 'while :; do :; done' &
+	BUSY_PID=$!
+	if [ -n "$cpu" ]; then
+		CPU_GROUP=$cpu/gotrace-hazards.$$
+		mkdir "$CPU_GROUP" && echo 2000 >"$CPU_GROUP/cpu.cfs_quota_us" || return 1
+	else
+		CPU_GROUP=$GROUP
+		echo +cpu >"${GROUP%/*}/cgroup.subtree_control" && echo 2000 >"$GROUP/cpu.max" || return 1
+	fi
+	echo "$TARGET_PID" >"$CPU_GROUP/cgroup.procs" && echo "$BUSY_PID" >"$CPU_GROUP/cgroup.procs"
+}
+
+unthrottle()
+{
+	kill "$BUSY_PID" && wait_until 10 is_gone "$BUSY_PID" || return 1
+	if [ "$CPU_GROUP" = "$GROUP" ]; then
+		echo max >"$GROUP/cpu.max"
+	else
+		echo "$TARGET_PID" >"${CPU_GROUP%/*}/cgroup.procs" && rmdir "$CPU_GROUP"
+	fi
+}
+
 # The recorder ends; its guardian restores the code when the process is thawed.
-frozen_meanwhile()
+frozen_meanwhile() # [BEFORE_THAW AFTER_REMOVAL]: commands
 {
 	local guardian
 
@@ -151,7 +180,8 @@ frozen_meanwhile()
 	guardian=$(sed -n 's/.*are still in its code, but off: .*; process \([0-9]*\) removes them.*/\1/p' \
 		"$tmp/background.out")
 	[ -n "$guardian" ] && [ "$(cat "/proc/$guardian/comm")" = gotrace-guard ] && check_trace "$tmp/inline.trace" &&
-		! code_is_clean && thaw && wait_until 60 is_gone "$guardian" && code_is_clean || return 1
+		! code_is_clean && ${1-true} && thaw && wait_until 60 is_gone "$guardian" && ${2-true} &&
+		code_is_clean || return 1
 	expect_target done && stop_target && wait_until 10 group_is_removed
 }
 
@@ -326,6 +356,7 @@ try "refused: a shadow stack" shadow_stack
 try "refused: a process without /proc" no_proc
 try "refused: a frozen process" frozen_before
 try "a process that is frozen during the recording" frozen_meanwhile
+try "the same, and it gets little CPU time afterwards" frozen_meanwhile throttle unthrottle
 try "a forked child does not record" forked
 try "attachments to a program that executes itself" executed_again && note "$(tail -n 1 "$tmp/try.out")"
 try "a core dump" dumped unlimited SEGV && note "$(tail -n 1 "$tmp/try.out")"

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "inline/inject_impl.h"
@@ -86,7 +87,10 @@ int inject__write(int mem_fd, uint64_t addr, const void *buf, size_t size)
 
 /* ---- the stub of a run that was killed ---- */
 
-/* Whether the thread may run the stub still. A thread that has ended does not. */
+/*
+ * Whether the thread may run the stub still. A thread that has ended does not. One that cannot be held
+ * may: a late job of ours traces it until it has left the stub (inject_tracee.c).
+ */
 static bool is_in_stub(struct injection *inj, pid_t tid)
 {
 	uint64_t stub = inj->target.stub;
@@ -100,7 +104,7 @@ static bool is_in_stub(struct injection *inj, pid_t tid)
 	if (pc)
 		return strtoull(pc, NULL, 16) - stub < INJECT_STUB;
 	if (tracee__hold(inj->tracee, tid, false, &regs))
-		return false;
+		return !syscall(SYS_tgkill, inj->target.pid, tid, 0);
 	tracee__release(inj->tracee);
 	return regs__at(&regs) - stub < INJECT_STUB;
 }

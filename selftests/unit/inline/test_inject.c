@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * System calls by a child process that sleeps, alone and in batches: their results, which of a batch
- * are made, what the child has afterwards, and what it does if its tracer is killed during a batch.
+ * are made, what the child has afterwards, what it does if its tracer is killed during a batch, and
+ * that code in use is not replaced.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,13 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "inline/inject.h"
+#include "inline/inject_impl.h"
 
 #define PAGE	  4096
 #define FILLER	  0xcc
@@ -316,6 +319,104 @@ static void the_tracer_is_killed(void **state)
 	munmap((void *)ms100, PAGE);
 }
 
+/* ---- a stub that is in use ---- */
+
+static void *sleep_in_thread(void *arg)
+{
+	sleep_for_ever(arg);
+	return NULL;
+}
+
+/* That of the calling thread, which stays in it. */
+static void put_stub(const struct fixture *f)
+{
+	const struct inject_target target = {
+		.mem_fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC),
+		.stub = (uintptr_t)f->stub,
+	};
+	const struct user_regs_struct home = {};
+
+	if (stub__write(&target, &home, getpid()))
+		_exit(1);
+	memcpy(f->stub, "\xeb\xfe", 2); /* jmp to itself */
+}
+
+/* One of its threads sleeps, the other one runs in the stub. */
+static void start_child_in_stub(struct fixture *f)
+{
+	pthread_t thread;
+
+	f->child = fork();
+	assert_true(f->child >= 0);
+	if (f->child)
+		return;
+	put_stub(f);
+	if (pthread_create(&thread, NULL, sleep_in_thread, (void *)f->rounds))
+		_exit(1);
+	((void (*)(void))f->stub)();
+}
+
+struct tracer {
+	pthread_t thread;
+	pid_t tid;
+	int end[2]; /* closing end[1] ends it */
+	bool traces;
+};
+
+static void *trace_thread(void *arg)
+{
+	struct tracer *t = arg;
+	char byte;
+
+	t->traces = !ptrace(PTRACE_SEIZE, t->tid, NULL, NULL);
+	(void)!read(t->end[0], &byte, 1);
+	return NULL;
+}
+
+static bool traces(struct tracer *t)
+{
+	for (int i = 0; i < WAIT_MS && !*(volatile bool *)&t->traces; i++)
+		usleep(1000);
+	return t->traces;
+}
+
+/*
+ * Another thread of this process traces the one in the stub, as a job that was late does. The stub
+ * must remain: its thread would go on with the registers of another one.
+ */
+static void a_traced_thread_is_in_the_stub(void **state)
+{
+	struct fixture *f = *state;
+	struct inject_target target = {
+		.stub = (uintptr_t)f->stub,
+		.stub_size = INJECT_STUB,
+		.stub_file = f->file,
+	};
+	struct error error = {};
+	struct tracer tracer = {};
+	unsigned char was[INJECT_STUB], now[INJECT_STUB];
+
+	start_child_in_stub(f);
+	wait_for_rounds(f, 1);
+	f->mem_fd = inject__open(f->child, O_RDWR, &error);
+	assert_true(f->mem_fd >= 0);
+	target.pid = tracer.tid = f->child;
+	target.mem_fd = f->mem_fd;
+	assert_int_equal(inject__read(f->mem_fd, target.stub, was, sizeof(was)), 0);
+	assert_int_equal(pipe(tracer.end), 0);
+	assert_int_equal(pthread_create(&tracer.thread, NULL, trace_thread, &tracer), 0);
+	assert_true(traces(&tracer));
+
+	assert_int_equal(injection__begin(&f->inj, &target, &error), -EBUSY);
+	assert_non_null(strstr(error.text, "is busy"));
+	assert_int_equal(inject__read(f->mem_fd, target.stub, now, sizeof(now)), 0);
+	assert_memory_equal(now, was, sizeof(now));
+
+	close(tracer.end[1]);
+	pthread_join(tracer.thread, NULL);
+	close(tracer.end[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -326,6 +427,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_table, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_signal_meanwhile, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_tracer_is_killed, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_traced_thread_is_in_the_stub, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
