@@ -67,6 +67,7 @@ static int add_span(struct report_lanes *l, struct report_lane *lane, struct lan
 	if (!lane->used || end > lane->to)
 		lane->to = end;
 	lane->used = true;
+	report_lanes__note_wait(l, lane, track, start, end);
 	if (spans__add(&track->spans, &span, l->threshold))
 		return -ENOMEM;
 	l->spans += track->spans.n - before;
@@ -96,6 +97,7 @@ static int compare_lengths(const void *a, const void *b)
 
 static void remove_lane(struct report_lanes *l, struct report_lane *lane)
 {
+	report_lanes__keep_waits(l, lane);
 	l->spans -= lane->track.spans.n + lane->kernel.spans.n;
 	map__remove(&l->lanes, lane->number);
 	lane__destroy(lane);
