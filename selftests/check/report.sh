@@ -27,7 +27,7 @@ equals()
 {
 	$READER report --force -o "$tmp/page.html" "$1" && data "$tmp/page.html" >"$tmp/data" &&
 		$READER latency --goroutines --json "$1" >"$tmp/latency" && $READER requests --worst 100 --json "$1" >"$tmp/requests" &&
-		$READER goroutines --all --json "$1" >"$tmp/goroutines" && goroutines_equal && requests_equal && findings_hold && causes_equal && examples_equal "$1" && flames_equal "$1"
+		$READER goroutines --all --json "$1" >"$tmp/goroutines" && about_equal "$1" && goroutines_equal && requests_equal && findings_hold && causes_equal && examples_equal "$1" && flames_equal "$1"
 }
 
 # The stacks of the profiles are those of `profile --folded`.
@@ -38,6 +38,21 @@ flames_equal() # TRACE
 	for kind in cpu offcpu wall; do
 		$READER profile $kind --folded "$1" >"$tmp/folded" 2>/dev/null && python3 selftests/report/flames.py "$tmp/data" $kind "$tmp/folded" || return 1
 	done
+}
+
+# The program, its release, and the wall-clock time of the start, which is that of the first clock
+about_equal() # TRACE
+{
+	$READER stat --json "$1" >"$tmp/stat" && jq -e -n --slurpfile page "$tmp/data" --slurpfile stat "$tmp/stat" '
+		$page[0].trace as $t | $stat[0] as $s | $s.generations[0].clock as $clock |
+		([$s.private.meta[]? | { key: .name, value }] | from_entries) as $meta |
+		$t.program == $meta.command and $t.go_version == $meta.go_version and
+		if $clock then
+			(($t.start_wall | .[:19] + "Z" | fromdate) - $clock.wall_sec) * 1e9 + ($t.start_wall[20:29] | tonumber) ==
+				$clock.wall_nsec + $t.start - $clock.time and ($t.start_wall | test("^[^.]{19}[.][0-9]{9}Z$"))
+		else
+			$t.start_wall == null
+		end' >/dev/null
 }
 
 # A goroutine's time ends with it or the trace. That of `goroutines` also ends when it is blocked for ever.

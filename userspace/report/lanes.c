@@ -391,6 +391,14 @@ void report_lanes__destroy(struct report_lanes *l)
 	free(l);
 }
 
+/* The first event. 0 or -ENOMEM. */
+static int start(struct report_lanes *l, const struct trace_event *ev)
+{
+	l->start = ev->time;
+	l->started = true;
+	return ev->type == EV_SYNC ? about__sync(&l->about, ev) : 0;
+}
+
 int report_lanes__step(struct report_lanes *l, const struct timeline *t,
 		       const struct timeline_step *step, struct error *error)
 {
@@ -398,9 +406,8 @@ int report_lanes__step(struct report_lanes *l, const struct timeline *t,
 	uint64_t time;
 
 	if (ev) {
-		if (!l->started)
-			l->start = ev->time;
-		l->started = true;
+		if (!l->started && start(l, ev))
+			return error__set(error, -ENOMEM, "out of memory");
 		time = report_lanes__time(l, ev->time);
 		if (time > l->now)
 			add_states(l);
@@ -453,4 +460,9 @@ int64_t report_lanes__start(const struct report_lanes *l)
 uint64_t report_lanes__end(const struct report_lanes *l)
 {
 	return l->now;
+}
+
+void report_lanes__print_about(const struct report_lanes *l, struct json *j)
+{
+	about__print(&l->about, j);
 }

@@ -9,6 +9,7 @@
 
 #include "export/export.h"
 #include "lib/map.h"
+#include "report/about.h"
 #include "report/curve.h"
 #include "report/lanes.h"
 #include "report/mmu.h"
@@ -93,6 +94,7 @@ struct report_lanes {
 	uint64_t counters[EXPORT_COUNTERS_ALL]; /* the last values */
 	uint64_t counter_track[EXPORT_COUNTERS_ALL];
 	bool states_changed; /* a number of goroutines, at `now` */
+	struct about about;
 	struct mmu mmu;
 	bool started, kernel_known;
 	int64_t start;
