@@ -74,12 +74,31 @@ static int add_span(struct report_lanes *l, struct report_lane *lane, struct lan
 	return l->spans > 2 * l->opts.spans ? shrink(l) : 0;
 }
 
+/* A goroutine enters a state, or (`step` -1) leaves it: not a counter of the export, which is sampled. */
+static void count_state(struct report_lanes *l, const struct report_lane *lane,
+			const struct lane_track *track, int step)
+{
+	if (lane->group != EXPORT_GOROUTINES || track != &lane->track ||
+	    track->state >= REPORT_GO_STATES)
+		return;
+	l->in_state[track->state] += (uint64_t)(int64_t)step;
+	l->states_changed = true;
+}
+
+static void open_track(struct report_lanes *l, const struct report_lane *lane,
+		       struct lane_track *track, const struct export_event *ev)
+{
+	lane__open(l, lane, track, ev);
+	count_state(l, lane, track, 1);
+}
+
 static void close_track(struct report_lanes *l, struct report_lane *lane, struct lane_track *track,
 			uint64_t time)
 {
 	if (track->state == REPORT_STATES)
 		return;
 	report_lanes__fail(l, add_span(l, lane, track, time));
+	count_state(l, lane, track, -1);
 	track->state = REPORT_STATES;
 }
 
@@ -249,17 +268,18 @@ static void add_value(struct report_lanes *l, enum report_curve curve, uint64_t 
 		report_lanes__fail(l, curve__add(&l->curves[curve], l->now, value));
 }
 
-/* The numbers of goroutines change one by one: their sum is right when the event is complete. */
+/* The numbers change one by one: their sum is right when the event is complete. */
 static void add_states(struct report_lanes *l)
 {
 	uint64_t sum = 0;
 
 	if (!l->states_changed)
 		return;
-	for (unsigned int i = COUNTER_RUNNING; i <= COUNTER_SYSCALL; i++)
-		sum += l->counters[i];
+	for (unsigned int i = 0; i < REPORT_GO_STATES; i++) {
+		add_value(l, CURVE_RUNNING + i, l->in_state[i]);
+		sum += l->in_state[i];
+	}
 	add_value(l, CURVE_GOROUTINES, sum);
-	add_value(l, CURVE_RUNNABLE, l->counters[COUNTER_RUNNABLE]);
 	l->states_changed = false;
 }
 
@@ -276,10 +296,7 @@ static void set_counter(struct report_lanes *l, const struct export_event *ev)
 		i++;
 	if (i == EXPORT_COUNTERS_ALL)
 		return;
-	l->counters[i] = ev->value;
-	if (i <= COUNTER_SYSCALL)
-		l->states_changed = true;
-	else if (i != COUNTER_GOMAXPROCS)
+	if (i > COUNTER_SYSCALL && i != COUNTER_GOMAXPROCS)
 		add_value(l, curves[i], ev->value);
 }
 
@@ -325,7 +342,7 @@ static void sink_event(struct export_sink *sink, const struct export_event *ev)
 	if (ev->type == EXPORT_END)
 		close_track(l, lane, track, report_lanes__time(l, ev->time));
 	else if (ev->type == EXPORT_BEGIN)
-		lane__open(l, lane, track, ev);
+		open_track(l, lane, track, ev);
 }
 
 static void sink_finish(struct export_sink *sink)
@@ -438,12 +455,12 @@ int report_lanes__finish(struct report_lanes *l, struct error *error)
 {
 	int err;
 
+	add_states(l); /* before what is open ends with the trace */
 	if (l->opts.to)
 		close_part(l);
 	err = export__finish(l->export, error);
 	if (err)
 		return err;
-	add_states(l);
 	mmu__finish(&l->mmu, l->now);
 	err = l->goroutines > l->opts.goroutines ? omit_goroutines(l, true) : 0;
 	if (!err)

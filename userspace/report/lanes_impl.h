@@ -23,7 +23,8 @@ enum report_state {
 	REPORT_RUNNABLE,
 	REPORT_WAITING,
 	REPORT_SYSCALL,
-	REPORT_GC,
+	REPORT_GO_STATES, /* the states above are those of goroutines */
+	REPORT_GC = REPORT_GO_STATES,
 	REPORT_STW,
 	REPORT_TASK,
 	REPORT_ON_CPU,
@@ -70,7 +71,10 @@ enum report_curve {
 	CURVE_HEAP,
 	CURVE_GOAL,
 	CURVE_GOROUTINES,
+	CURVE_RUNNING, /* goroutines by state, in the order of enum report_state */
 	CURVE_RUNNABLE,
+	CURVE_WAITING,
+	CURVE_SYSCALL,
 	CURVE_THREADS, /* that wait for a CPU */
 	REPORT_CURVES
 };
@@ -91,9 +95,9 @@ struct report_lanes {
 	uint64_t flow, flow_time, flow_track; /* the last arrow that started */
 	uint32_t flow_reason;
 	struct curve curves[REPORT_CURVES];
-	uint64_t counters[EXPORT_COUNTERS_ALL]; /* the last values */
 	uint64_t counter_track[EXPORT_COUNTERS_ALL];
-	bool states_changed; /* a number of goroutines, at `now` */
+	uint64_t in_state[REPORT_GO_STATES]; /* how many goroutines are, at `now` */
+	bool states_changed;		     /* one of these */
 	struct about about;
 	struct mmu mmu;
 	bool started, kernel_known;
