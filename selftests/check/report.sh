@@ -6,6 +6,7 @@
 # depends on: Makefile bpf include userspace selftests/report selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
+. selftests/record.lib.sh
 
 # PAGE: its data; fails if a "<" is in them, or if they are there twice
 data()
@@ -26,7 +27,7 @@ equals()
 {
 	$READER report --force -o "$tmp/page.html" "$1" && data "$tmp/page.html" >"$tmp/data" &&
 		$READER latency --goroutines --json "$1" >"$tmp/latency" && $READER requests --worst 100 --json "$1" >"$tmp/requests" &&
-		$READER goroutines --all --json "$1" >"$tmp/goroutines" && goroutines_equal && requests_equal && findings_hold && causes_equal && flames_equal "$1"
+		$READER goroutines --all --json "$1" >"$tmp/goroutines" && about_equal "$1" && goroutines_equal && requests_equal && findings_hold && causes_equal && examples_equal "$1" && flames_equal "$1"
 }
 
 # The stacks of the profiles are those of `profile --folded`.
@@ -37,6 +38,21 @@ flames_equal() # TRACE
 	for kind in cpu offcpu wall; do
 		$READER profile $kind --folded "$1" >"$tmp/folded" 2>/dev/null && python3 selftests/report/flames.py "$tmp/data" $kind "$tmp/folded" || return 1
 	done
+}
+
+# The program, its release, and the wall-clock time of the start, which is that of the first clock
+about_equal() # TRACE
+{
+	$READER stat --json "$1" >"$tmp/stat" && jq -e -n --slurpfile page "$tmp/data" --slurpfile stat "$tmp/stat" '
+		$page[0].trace as $t | $stat[0] as $s | $s.generations[0].clock as $clock |
+		([$s.private.meta[]? | { key: .name, value }] | from_entries) as $meta |
+		$t.program == $meta.command and $t.go_version == $meta.go_version and
+		if $clock then
+			(($t.start_wall | .[:19] + "Z" | fromdate) - $clock.wall_sec) * 1e9 + ($t.start_wall[20:29] | tonumber) ==
+				$clock.wall_nsec + $t.start - $clock.time and ($t.start_wall | test("^[^.]{19}[.][0-9]{9}Z$"))
+		else
+			$t.start_wall == null
+		end' >/dev/null
 }
 
 # A goroutine's time ends with it or the trace. That of `goroutines` also ends when it is blocked for ever.
@@ -106,6 +122,45 @@ causes_equal()
 		any($page[0].findings[]; .text == "Nothing stands out.") == ($c | all(. < 0.05 * $base))' >/dev/null
 }
 
+# The examples that findings link to: of the slowest requests of that name, one in which nothing took more
+# time; or the longest wait of those that `waits` finds, of goroutines that are not idle
+examples_equal() # TRACE
+{
+	local kind
+
+	: >"$tmp/examples"
+	jq -e -n --slurpfile page "$tmp/data" --slurpfile requests "$tmp/requests" "$causes"'
+		($requests[0].requests | map(select(.count > 0)) | max_by(.total_ns)) as $r |
+		[$requests[0].worst[] | select($r and .name == $r.name)] as $worst |
+		[$page[0].findings[] | . as $f | .links[] | select(.task) | . + { sentence: $f.text }] as $links |
+		all($links[]; . as $link | ($worst[] | select(.id == $link.task)) as $one |
+			$link.from == $one.begin - $page[0].trace.start and $link.to == $one.begin + $one.duration_ns - $page[0].trace.start and
+			$link.lane == (if $one.created_by then "g:\($one.created_by)" else null end) and
+			(if $link.sentence | endswith(" waiting for a P.") then
+				$link.ns == $one.time.go_runnable_ns and all($worst[]; .time.go_runnable_ns <= $link.ns)
+			elif $link.sentence | test(" waiting for a CPU") then
+				$link.ns == $one.time.kernel_runnable_ns and all($worst[]; .time.kernel_runnable_ns <= $link.ns)
+			elif $link.sentence | test(" (running|on a CPU)\\.$") then
+				$link.ns == $one.time.oncpu_ns - $one.time.of_which.gc_assist_ns
+			else
+				any($one.time | causes(true)[]; . == $link.ns)
+			end)) and
+		(($links | length) > 0) == ($r != null and ($worst | length) > 0 and any($page[0].findings[]; .ns))' >/dev/null || return 1
+	for kind in "sched waiting for a P" "syscall blocked in system calls" "runqueue waiting for a CPU" "block waiting for locks"; do
+		jq -e --arg sentence " was ${kind#* }" '[.findings[] | select(.text | contains($sentence)).links[] | select(.ns and (.task | not))] | length > 0' \
+			"$tmp/data" >/dev/null || continue
+		echo "$kind" >>"$tmp/examples"
+		build/gotrace waits --json --longest 10000 --kind "${kind%% *}" "$1" >"$tmp/waits" && jq -e -n --arg sentence " was ${kind#* }" \
+			--slurpfile page "$tmp/data" --slurpfile waits "$tmp/waits" --slurpfile go "$tmp/goroutines" '
+			($go[0].goroutines | map(select(.exec + .sched_wait > ((.exec + .sched_wait + .syscall + .syscall_block + (.block | map(.time) | add // 0)) / 100 | floor)) |
+				{ key: (.id | tostring), value: true }) | from_entries) as $busy |
+			($waits[0].waits | map(select(.kind != "block" or .reason == "sync") | select($busy[.goroutine | tostring]))[0]) as $longest |
+			all($page[0].findings[] | select(.text | contains($sentence)).links[] | select(.ns and (.task | not));
+				.from == $longest.from_ns - $page[0].trace.start and .to == $longest.to_ns - $page[0].trace.start and
+				.ns == .to - .from and .lane == "g:\($longest.goroutine)")' >/dev/null || return 1
+	done
+}
+
 runs()
 {
 	local go
@@ -114,6 +169,11 @@ runs()
 		equals "$CORPUS/runs/short-$go.trace" || { echo "$go"; return 1; }
 	done
 	equals "$CORPUS/runs/long-$ORACLE_GO.trace"
+}
+
+recorded() # with kernel events, without requests
+{
+	record_target stress "$ORACLE_GO" "" -duration 500ms && equals "$RECORDED" && [ -s "$tmp/examples" ]
 }
 
 golden() # each valid trace of all formats; of others, an error, and no file
@@ -162,9 +222,10 @@ output()
 		! $READER report -o "$tmp/none.html" "$tmp/err" 2>"$tmp/err2" && [ ! -e "$tmp/none.html" ] && [ "$(wc -l <"$tmp/err2")" -eq 1 ]
 }
 
-ktap_start 6
+ktap_start 7
 if try "the reader builds" build_reader && try "there are traces" eval 'extract_corpus "$ORACLE_GO" && trace_short_runs && trace_long_runs'; then
 	try "figures equal those of other commands" runs
+	try "so do those of a recorded trace with kernel events" recorded
 	try "the golden traces have a page" golden
 	try "names cannot end the data" hostile_names
 	try "the output is private, complete and of its own kind" output

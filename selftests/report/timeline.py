@@ -122,23 +122,55 @@ def check_same(data, other):
         failures.append("nothing was merged")
 
 
+def points_of(data, curve):
+    """(time, least, greatest)"""
+    time = 0
+    for gap, least, greatest in groups(data["curves"].get(curve, {}).get("points", ""), 3):
+        time += gap
+        yield (time, least, greatest)
+
+
+def compare_curve(data, curve, raw):
+    """Each point has the least and the greatest of the values (time, value) up to the next point."""
+    points = list(points_of(data, curve))
+    times = [p[0] for p in points]
+    parts = {}
+    for time, value in raw:
+        parts.setdefault(bisect.bisect_right(times, time) - 1, []).append(value)
+    expect(curve, points, [(times[i], min(v), max(v)) for i, v in sorted(parts.items())])
+    print(f"{curve}: {len(raw)} values, {len(points)} points")
+
+
+def check_states_over_time(data, events):
+    """How many goroutines are in each state, whenever that changes"""
+    curves = {"Running": "running", "Runnable": "runnable", "Waiting": "waiting", "Syscall": "syscall"}
+    state, numbers_of, raw = {}, dict.fromkeys(curves, 0), {curve: [] for curve in curves}
+    for e in events:
+        if e["kind"] != "StateTransition" or "goroutine" not in e:
+            continue
+        before = state.get(e["goroutine"])
+        state[e["goroutine"]] = e["to"]
+        if before in numbers_of:
+            numbers_of[before] -= 1
+        if e["to"] in numbers_of:
+            numbers_of[e["to"]] += 1
+        time = e["time"] - events[0]["time"]
+        for name in curves if before != e["to"] else ():
+            if raw[name] and raw[name][-1][0] == time:
+                raw[name].pop()  # several of one event
+            raw[name].append((time, numbers_of[name]))
+    for name, curve in curves.items():
+        compare_curve(data, curve, raw[name])
+
+
 def check_events(data, events):
     start = events[0]["time"]
     for name, metric in (("heap", "/memory/classes/heap/objects:bytes"),
                          ("goal", "/gc/heap/goal:bytes")):
         raw = [(e["time"] - start, e["value"]) for e in events
                if e["kind"] == "Metric" and e["name"] == metric]
-        time = 0
-        points = []
-        for dt, low, high in groups(data["curves"].get(name, {}).get("points", ""), 3):
-            time += dt
-            points.append((time, low, high))
-        times = [p[0] for p in points]
-        parts = {}
-        for t, v in raw:
-            parts.setdefault(bisect.bisect_right(times, t) - 1, []).append(v)
-        expect(name, points, [(times[i], min(v), max(v)) for i, v in sorted(parts.items())])
-        print(f"{name}: {len(raw)} values, {len(points)} points")
+        compare_curve(data, name, raw)
+    check_states_over_time(data, events)
     arrows = {}
     for _, source, target, reason in groups(data["arrows"], 4):
         assert source < len(data["lanes"]) and target < len(data["lanes"])

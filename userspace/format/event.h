@@ -44,6 +44,15 @@ struct trace_clock {
 	uint64_t sec, nsec; /* CLOCK_REALTIME */
 };
 
+/* CLOCK_REALTIME at clock->time, ns. False: it is unknown, or such as no machine has. */
+static inline bool trace_clock__wall(const struct trace_clock *clock, int64_t *ret)
+{
+	if (!clock->known || clock->nsec >= 1000000000 || clock->sec >= INT64_MAX / 1000000000)
+		return false;
+	*ret = (int64_t)(clock->sec * 1000000000 + clock->nsec);
+	return true;
+}
+
 /* Data of an EV_SYNC: a generation begins. The last one marks the end of the trace. */
 struct trace_sync {
 	unsigned int n;	     /* 1, 2, ... */

@@ -76,17 +76,12 @@ struct wall {
 	bool known;
 };
 
-/* The clocks of a sync; false: it has none, or such as no machine has. */
+/* The clocks of a sync; false: it has none. */
 static bool wall__of(const struct trace_sync *sync, struct wall *ret)
 {
-	const struct trace_clock *clock = &sync->clock;
-
-	if (!clock->known || clock->nsec >= 1000000000 || clock->sec >= INT64_MAX / 1000000000)
-		return false;
-	*ret = (struct wall){ .wall = (int64_t)(clock->sec * 1000000000 + clock->nsec),
-			      .time = clock->time,
-			      .known = true };
-	return true;
+	*ret = (struct wall){ .time = sync->clock.time };
+	ret->known = trace_clock__wall(&sync->clock, &ret->wall);
+	return ret->known;
 }
 
 /* The first sync, or the last one before `ns` up to which all are before it. */

@@ -67,10 +67,29 @@ static int add_span(struct report_lanes *l, struct report_lane *lane, struct lan
 	if (!lane->used || end > lane->to)
 		lane->to = end;
 	lane->used = true;
+	report_lanes__note_wait(l, lane, track, start, end);
 	if (spans__add(&track->spans, &span, l->threshold))
 		return -ENOMEM;
 	l->spans += track->spans.n - before;
 	return l->spans > 2 * l->opts.spans ? shrink(l) : 0;
+}
+
+/* A goroutine enters a state, or (`step` -1) leaves it: not a counter of the export, which is sampled. */
+static void count_state(struct report_lanes *l, const struct report_lane *lane,
+			const struct lane_track *track, int step)
+{
+	if (lane->group != EXPORT_GOROUTINES || track != &lane->track ||
+	    track->state >= REPORT_GO_STATES)
+		return;
+	l->in_state[track->state] += (uint64_t)(int64_t)step;
+	l->states_changed = true;
+}
+
+static void open_track(struct report_lanes *l, const struct report_lane *lane,
+		       struct lane_track *track, const struct export_event *ev)
+{
+	lane__open(l, lane, track, ev);
+	count_state(l, lane, track, 1);
 }
 
 static void close_track(struct report_lanes *l, struct report_lane *lane, struct lane_track *track,
@@ -79,6 +98,7 @@ static void close_track(struct report_lanes *l, struct report_lane *lane, struct
 	if (track->state == REPORT_STATES)
 		return;
 	report_lanes__fail(l, add_span(l, lane, track, time));
+	count_state(l, lane, track, -1);
 	track->state = REPORT_STATES;
 }
 
@@ -96,6 +116,7 @@ static int compare_lengths(const void *a, const void *b)
 
 static void remove_lane(struct report_lanes *l, struct report_lane *lane)
 {
+	report_lanes__keep_waits(l, lane);
 	l->spans -= lane->track.spans.n + lane->kernel.spans.n;
 	map__remove(&l->lanes, lane->number);
 	lane__destroy(lane);
@@ -247,17 +268,18 @@ static void add_value(struct report_lanes *l, enum report_curve curve, uint64_t 
 		report_lanes__fail(l, curve__add(&l->curves[curve], l->now, value));
 }
 
-/* The numbers of goroutines change one by one: their sum is right when the event is complete. */
+/* The numbers change one by one: their sum is right when the event is complete. */
 static void add_states(struct report_lanes *l)
 {
 	uint64_t sum = 0;
 
 	if (!l->states_changed)
 		return;
-	for (unsigned int i = COUNTER_RUNNING; i <= COUNTER_SYSCALL; i++)
-		sum += l->counters[i];
+	for (unsigned int i = 0; i < REPORT_GO_STATES; i++) {
+		add_value(l, CURVE_RUNNING + i, l->in_state[i]);
+		sum += l->in_state[i];
+	}
 	add_value(l, CURVE_GOROUTINES, sum);
-	add_value(l, CURVE_RUNNABLE, l->counters[COUNTER_RUNNABLE]);
 	l->states_changed = false;
 }
 
@@ -274,10 +296,7 @@ static void set_counter(struct report_lanes *l, const struct export_event *ev)
 		i++;
 	if (i == EXPORT_COUNTERS_ALL)
 		return;
-	l->counters[i] = ev->value;
-	if (i <= COUNTER_SYSCALL)
-		l->states_changed = true;
-	else if (i != COUNTER_GOMAXPROCS)
+	if (i > COUNTER_SYSCALL && i != COUNTER_GOMAXPROCS)
 		add_value(l, curves[i], ev->value);
 }
 
@@ -323,7 +342,7 @@ static void sink_event(struct export_sink *sink, const struct export_event *ev)
 	if (ev->type == EXPORT_END)
 		close_track(l, lane, track, report_lanes__time(l, ev->time));
 	else if (ev->type == EXPORT_BEGIN)
-		lane__open(l, lane, track, ev);
+		open_track(l, lane, track, ev);
 }
 
 static void sink_finish(struct export_sink *sink)
@@ -389,6 +408,14 @@ void report_lanes__destroy(struct report_lanes *l)
 	free(l);
 }
 
+/* The first event. 0 or -ENOMEM. */
+static int start(struct report_lanes *l, const struct trace_event *ev)
+{
+	l->start = ev->time;
+	l->started = true;
+	return ev->type == EV_SYNC ? about__sync(&l->about, ev) : 0;
+}
+
 int report_lanes__step(struct report_lanes *l, const struct timeline *t,
 		       const struct timeline_step *step, struct error *error)
 {
@@ -396,9 +423,8 @@ int report_lanes__step(struct report_lanes *l, const struct timeline *t,
 	uint64_t time;
 
 	if (ev) {
-		if (!l->started)
-			l->start = ev->time;
-		l->started = true;
+		if (!l->started && start(l, ev))
+			return error__set(error, -ENOMEM, "out of memory");
 		time = report_lanes__time(l, ev->time);
 		if (time > l->now)
 			add_states(l);
@@ -429,12 +455,12 @@ int report_lanes__finish(struct report_lanes *l, struct error *error)
 {
 	int err;
 
+	add_states(l); /* before what is open ends with the trace */
 	if (l->opts.to)
 		close_part(l);
 	err = export__finish(l->export, error);
 	if (err)
 		return err;
-	add_states(l);
 	mmu__finish(&l->mmu, l->now);
 	err = l->goroutines > l->opts.goroutines ? omit_goroutines(l, true) : 0;
 	if (!err)
@@ -451,4 +477,9 @@ int64_t report_lanes__start(const struct report_lanes *l)
 uint64_t report_lanes__end(const struct report_lanes *l)
 {
 	return l->now;
+}
+
+void report_lanes__print_about(const struct report_lanes *l, struct json *j)
+{
+	about__print(&l->about, j);
 }

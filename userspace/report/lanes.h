@@ -50,6 +50,33 @@ int report_lanes__print(struct report_lanes *l, struct json *j, struct error *er
 /* Writes what was aggregated or left out, as sentences, into an open array. */
 void report_lanes__print_limits(const struct report_lanes *l, struct json *j);
 
+/* What a goroutine waits for; of blocked ones only those for locks and wait groups ("sync"). */
+enum report_wait {
+	REPORT_WAIT_P,
+	REPORT_WAIT_CPU, /* kernel events only */
+	REPORT_WAIT_SYSCALL,
+	REPORT_WAIT_LOCK,
+	REPORT_WAITS
+};
+
+struct report_longest {
+	uint64_t from, to; /* ns since the start */
+	uint64_t goroutine;
+	struct trace_string function; /* its start function; valid until destroy */
+};
+
+#define REPORT_IDLE 100 /* a goroutine that runs or is runnable for at most this part is idle */
+
+/*
+ * After the end: the longest single wait of a goroutine that is neither one of the runtime's nor idle,
+ * in full detail, even if its goroutine has no lane. False: there is none.
+ */
+bool report_lanes__longest(const struct report_lanes *l, enum report_wait kind,
+			   struct report_longest *ret);
+
+/* Writes the members of about__print() (report/about.h) into an open object. */
+void report_lanes__print_about(const struct report_lanes *l, struct json *j);
+
 int64_t report_lanes__start(const struct report_lanes *l); /* ns of the trace's clock */
 uint64_t report_lanes__end(const struct report_lanes *l);  /* of the last event, since the start */
 

@@ -327,7 +327,10 @@ static int print_curves(const struct report_lanes *l, struct json *j)
 		[CURVE_HEAP] = { "heap", "Heap", "bytes" },
 		[CURVE_GOAL] = { "goal", "Heap goal", "bytes" },
 		[CURVE_GOROUTINES] = { "goroutines", "Goroutines", "count" },
+		[CURVE_RUNNING] = { "running", "Running goroutines", "count" },
 		[CURVE_RUNNABLE] = { "runnable", "Runnable goroutines", "count" },
+		[CURVE_WAITING] = { "waiting", "Waiting goroutines", "count" },
+		[CURVE_SYSCALL] = { "syscall", "Goroutines in system calls", "count" },
 		[CURVE_THREADS] = { "runqueue", "Threads waiting for a CPU", "count" },
 	};
 	int err = 0;

@@ -166,6 +166,7 @@ static void print_trace(const struct report_data *d, struct json *j)
 	snprintf(go, sizeof(go), "1.%u", d->version);
 	json__open(j, "trace", '{');
 	json__string(j, "file", d->in.name);
+	report_lanes__print_about(d->lanes, j);
 	json__string(j, "go", d->version ? go : NULL);
 	json__i64(j, "start", d->start);
 	json__u64(j, "ns", report__time(d, d->now));

@@ -6,6 +6,9 @@
  * Upstream: analysis/latency_cause.h. Without requests, what a goroutine was blocked for is mostly
  * idleness: only locks and the garbage collector count, and neither do goroutines of the runtime nor
  * those that were hardly ever anything but blocked.
+ *
+ * A finding links to an example on the timeline: of the slowest requests, that in which its cause took
+ * the most time; without requests, the longest single wait of its kind (report/lanes.h).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -30,6 +33,7 @@ struct subject {
 	int64_t base;	/* ns that shares refer to */
 	char text[256]; /* "of ..." */
 	bool requests;	/* of one name: */
+	uint32_t id;	/* requests__name() */
 	struct trace_string name;
 };
 
@@ -38,9 +42,9 @@ static int cut(struct trace_string s)
 	return s.len > NAME_MAX_LEN ? NAME_MAX_LEN : (int)s.len;
 }
 
-static bool is(struct trace_string s, const char *text)
+static bool equal(struct trace_string a, struct trace_string b)
 {
-	return s.len == strlen(text) && !memcmp(s.data, text, s.len);
+	return a.len == b.len && (!a.len || !memcmp(a.data, b.data, a.len));
 }
 
 bool report__is_busy(const struct report_data *d, const struct latency_goroutine *g)
@@ -55,21 +59,26 @@ bool report__is_busy(const struct report_data *d, const struct latency_goroutine
 /* Whether blocked time for that reason says something about a goroutine without requests. */
 static bool counts(const struct subject *s, const struct latency_cause *cause)
 {
-	return s->requests || cause->part != PART_GO_BLOCKED || is(cause->reason, "sync");
+	return s->requests || cause->part != PART_GO_BLOCKED ||
+	       trace_string__equals(cause->reason, "sync");
 }
 
 /* ---- sentences ---- */
 
 static void describe(const struct subject *s, const struct latency_cause *c, char *ret, size_t size)
 {
-	struct trace_string r = is(c->reason, "unknown") ? (struct trace_string){} : c->reason;
+	struct trace_string r =
+		trace_string__equals(c->reason, "unknown") ? (struct trace_string){} : c->reason;
 
 	if (c->assist)
 		snprintf(ret, size, "was work for the garbage collector (mark assists)");
 	else if (c->part == PART_GO_RUNNABLE)
 		snprintf(ret, size, "was waiting for a P");
 	else if (c->part == PART_KERNEL_RUNNABLE)
-		snprintf(ret, size, "was waiting for a CPU%s%.*s", r.len ? ", most of it: " : "",
+		snprintf(ret, size, "was waiting for a CPU%s%.*s",
+			 !r.len				    ? "" :
+			 trace_string__equals(r, "yielded") ? ", most of it after its thread " :
+							      ", most of it after its thread was ",
 			 cut(r), r.data);
 	else if (c->part == PART_THROTTLED)
 		snprintf(ret, size, "was lost because the CPU quota of the cgroup was used up");
@@ -79,9 +88,9 @@ static void describe(const struct subject *s, const struct latency_cause *c, cha
 	else if (c->part == PART_SYSCALL_BLOCKED)
 		snprintf(ret, size, "was blocked in system calls%s%.*s%s", r.len ? " (" : "",
 			 cut(r), r.data, r.len ? ")" : "");
-	else if (is(r, "sync"))
+	else if (trace_string__equals(r, "sync"))
 		snprintf(ret, size, "was waiting for locks or wait groups (sync)");
-	else if (is(r, "network"))
+	else if (trace_string__equals(r, "network"))
 		snprintf(ret, size, "was waiting for the network");
 	else
 		snprintf(ret, size, "was blocked (%.*s)", cut(r), r.data);
@@ -108,9 +117,108 @@ static int describe_holder(const struct subject *s, char *ret, size_t size)
 	return 0;
 }
 
-static void put_link(const struct subject *s, struct json *j)
+/* ---- links ---- */
+
+/* The time of a cause within a single request; `c` NULL: that on a CPU. */
+static int64_t time_of(const struct subject *s, const struct request_single *request,
+		       const struct latency_cause *c)
+{
+	struct latency_cause causes[LATENCY_CAUSES_MAX];
+	size_t n = c ? latency__causes(s->latency, &request->time, causes) : 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (causes[i].part == c->part && causes[i].assist == c->assist &&
+		    (c->part == PART_KERNEL_RUNNABLE || equal(causes[i].reason, c->reason)))
+			return causes[i].ns;
+	return c ? 0 : time_sub(request->time.part[PART_ONCPU], request->time.gc_assist);
+}
+
+static void put_range(struct json *j, const char *text, uint64_t from, uint64_t to, uint64_t g)
+{
+	char lane[32];
+
+	snprintf(lane, sizeof(lane), "g:%" PRIu64, g);
+	json__open(j, NULL, '{');
+	json__string(j, "text", text);
+	json__u64(j, "from", from);
+	json__u64(j, "to", to);
+	if (g != TRACE_NO_G)
+		json__string(j, "lane", lane);
+}
+
+/* That of the slowest requests of the name in which the cause took the most time. */
+static void put_request(const struct subject *s, struct json *j, const struct latency_cause *c)
+{
+	const struct request_single *worst, *chosen = NULL;
+	int64_t most = 0, ns;
+	char text[128];
+	size_t n;
+
+	worst = requests__worst(s->d->requests, &n);
+	for (size_t i = 0; i < n; i++) {
+		ns = worst[i].name == s->id ? time_of(s, &worst[i], c) : 0;
+		if (ns <= most)
+			continue;
+		most = ns;
+		chosen = &worst[i];
+	}
+	if (!chosen)
+		return;
+	snprintf(text, sizeof(text), "%.3f ms of it in one of %.3f ms (task %" PRIu64 ")",
+		 (double)most / 1e6, (double)time_sub(chosen->end, chosen->begin) / 1e6,
+		 chosen->id);
+	put_range(j, text, report__time(s->d, chosen->begin), report__time(s->d, chosen->end),
+		  chosen->creator);
+	json__u64(j, "task", chosen->id);
+	json__i64(j, "ns", most);
+	json__close(j, '}');
+}
+
+static enum report_wait wait_of(const struct latency_cause *c)
+{
+	static const enum report_wait waits[LATENCY_PARTS] = {
+		[PART_ONCPU] = REPORT_WAITS,
+		[PART_GO_RUNNABLE] = REPORT_WAIT_P,
+		[PART_KERNEL_RUNNABLE] = REPORT_WAIT_CPU,
+		[PART_THROTTLED] = REPORT_WAITS,
+		[PART_KERNEL_BLOCKED] = REPORT_WAITS,
+		[PART_SYSCALL_BLOCKED] = REPORT_WAIT_SYSCALL,
+		[PART_GO_BLOCKED] = REPORT_WAIT_LOCK,
+	};
+
+	return c ? waits[c->part] : REPORT_WAITS;
+}
+
+/* The longest single wait of any goroutine of the program. */
+static void put_wait(const struct subject *s, struct json *j, const struct latency_cause *c)
+{
+	enum report_wait kind = wait_of(c);
+	struct report_longest longest;
+	static const char *const names[REPORT_WAITS] = {
+		[REPORT_WAIT_P] = "wait for a P",
+		[REPORT_WAIT_CPU] = "wait for a CPU",
+		[REPORT_WAIT_SYSCALL] = "system call",
+		[REPORT_WAIT_LOCK] = "wait for a lock or wait group",
+	};
+	char text[NAME_MAX_LEN + 128];
+
+	if (kind == REPORT_WAITS || !report_lanes__longest(s->d->lanes, kind, &longest))
+		return;
+	snprintf(text, sizeof(text), "the longest %s: %.3f ms of G%" PRIu64 " %.*s", names[kind],
+		 (double)(longest.to - longest.from) / 1e6, longest.goroutine,
+		 cut(longest.function), longest.function.data);
+	put_range(j, text, longest.from, longest.to, longest.goroutine);
+	json__u64(j, "ns", longest.to - longest.from);
+	json__close(j, '}');
+}
+
+static void put_links(const struct subject *s, struct json *j, const struct latency_cause *c)
 {
 	json__open(j, "links", '[');
+	if (s->requests)
+		put_request(s, j, c);
+	else
+		put_wait(s, j, c);
 	json__open(j, NULL, '{');
 	json__string(j, "text", s->requests ? "requests" : "goroutines");
 	json__string(j, "section", s->requests ? "requests" : "goroutines");
@@ -120,7 +228,11 @@ static void put_link(const struct subject *s, struct json *j)
 	json__close(j, ']');
 }
 
-static void put_finding(const struct subject *s, struct json *j, const char *text, int64_t ns)
+/* ---- findings ---- */
+
+/* `c` NULL: it is about the time on a CPU. */
+static void put_finding(const struct subject *s, struct json *j, const char *text,
+			const struct latency_cause *c, int64_t ns)
 {
 	double share = s->base > 0 ? (double)ns / (double)s->base : 0;
 	char line[1536];
@@ -132,7 +244,7 @@ static void put_finding(const struct subject *s, struct json *j, const char *tex
 	json__string(j, "detail", line);
 	json__double(j, "share", share);
 	json__i64(j, "ns", ns);
-	put_link(s, j);
+	put_links(s, j, c);
 	json__close(j, '}');
 }
 
@@ -148,7 +260,7 @@ static int put_cause(const struct subject *s, struct json *j, const struct laten
 	else if (place.len)
 		snprintf(where, sizeof(where), ", most of it in %.*s", cut(place), place.data);
 	snprintf(text, sizeof(text), "%s%s", what, where);
-	put_finding(s, j, text, c->ns);
+	put_finding(s, j, text, c, c->ns);
 	return err;
 }
 
@@ -179,7 +291,7 @@ static int put_causes(const struct subject *s, struct json *j)
 	if (!put)
 		put_sentence(j, "Nothing stands out.", "no cause of waiting took 5 % of the time");
 	if (!put || (double)oncpu >= SHARE_MIN * (double)s->base)
-		put_finding(s, j, s->d->latencies.has_kernel ? "was on a CPU" : "was running",
+		put_finding(s, j, s->d->latencies.has_kernel ? "was on a CPU" : "was running", NULL,
 			    oncpu);
 	return err;
 }
@@ -209,6 +321,7 @@ static int about_requests(struct report_data *d, struct json *j, const struct re
 		.latency = requests__latency(d->requests),
 		.stats = &sum.time,
 		.requests = true,
+		.id = n->name,
 		.name = requests__name(d->requests, n->name),
 	};
 	int err = request_name__sum(n, &sum);

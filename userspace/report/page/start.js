@@ -3,10 +3,15 @@
 const show = data => {
 	const { trace } = data;
 	if (trace) {
-		document.title = `gotrace report: ${trace.file}`;
-		const facts = [trace.program, trace.go && `Go ${trace.go}`, timeText(trace.ns), trace.events !== undefined && `${trace.events} events`,
-			trace.start_wall && `from ${trace.start_wall}`, trace.kernel === false && "without kernel events"];
-		byId("trace").textContent = `${trace.file}: ${facts.filter(Boolean).join(", ")}`;
+		document.title = `gotrace report: ${trace.program || trace.file}`;
+		const started = trace.start_wall && new Date(trace.start_wall);
+		const facts = [trace.program && trace.file, trace.go_version || (trace.go && `trace format of Go ${trace.go}`), timeText(trace.ns),
+			trace.events !== undefined && `${trace.events.toLocaleString("en")} events`, trace.kernel === false && "without kernel events"];
+		add(byId("trace"), "strong", trace.program || trace.file);
+		byId("trace").append(` ${facts.filter(Boolean).join(", ")}`);
+		if (started)
+			add(byId("trace"), "time", `, started ${trace.start_wall.slice(0, 19).replace("T", " ")} UTC`, { datetime: trace.start_wall,
+				title: started.toLocaleString() });
 	}
 	const findings = data.findings ? section("findings", "What dominated") : null;
 	const timeline = data.lanes && data.lanes.length ? new Timeline(data) : null;
