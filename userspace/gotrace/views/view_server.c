@@ -3,10 +3,10 @@
  * The HTTP server of gotrace view, on loopback:
  *
  *     GET /TOKEN/                                          the page
- *     GET /TOKEN/data.json                                 lanes of the whole trace
- *     GET /TOKEN/range.json?from=NS&to=NS[&width=PX][&lanes=ID,...]  those of a part
+ *     GET /TOKEN/data.json                                 the data of the whole trace
+ *     GET /TOKEN/range.json?from=NS&to=NS[&width=PX][&lanes=ID,...]  lanes of a part
  *
- * Read-only. Requests are answered one after another, in a thread of libmicrohttpd. The token keeps
+ * Read-only. Some threads of libmicrohttpd answer, none of which waits for a client. The token keeps
  * other users of the machine out, http_headers.h other web sites.
  */
 #include <arpa/inet.h>
@@ -28,8 +28,9 @@
 #include "report/page.h"
 #include "service/http_headers.h"
 
-#define CONNECTIONS_MAX	   32
-#define CONNECTION_SECONDS 30u
+#define THREADS		   4u
+#define CONNECTIONS_MAX	   256
+#define CONNECTION_SECONDS 10u	       /* without any byte from or to the client */
 #define REQUEST_MEMORY	   (64u << 10) /* of a connection: bounds headers and arguments */
 #define BACKLOG		   64
 #define WIDTH_MAX	   10000 /* pixels */
@@ -208,8 +209,8 @@ int view__serve(struct view *v, struct error *error)
 {
 	struct MHD_Daemon *daemon = MHD_start_daemon(
 		MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, handle, v, MHD_OPTION_LISTEN_SOCKET,
-		v->fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_MEMORY,
+		v->fd, MHD_OPTION_THREAD_POOL_SIZE, THREADS, MHD_OPTION_CONNECTION_LIMIT,
+		CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_END);
 	sigset_t ends;
