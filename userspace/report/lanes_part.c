@@ -19,6 +19,8 @@ struct part {
 	const struct report_lanes *whole;
 	struct report_lanes *lanes; /* of the part; or the whole */
 	uint64_t from, to;
+	const struct report_lane **in; /* the lanes of the whole that are in the part */
+	size_t n;
 	uint64_t threshold; /* the level to read has at most this one */
 	uint32_t *strings;  /* of the part, by those of the whole, or 0. NULL: they are the same */
 };
@@ -42,23 +44,12 @@ static size_t count_track(const struct part *p, const struct lane_track *track)
 		       0;
 }
 
-static bool is_in(const struct part *p, const struct report_lane *lane)
-{
-	return lane->used && lane->from < p->to && lane->to > p->from &&
-	       lane__is_wanted(p->lanes->opts.only, lane);
-}
-
 static size_t count(const struct part *p)
 {
 	size_t n = 0;
-	void *value;
 
-	for (size_t i = 0; map__next(&p->whole->lanes, &i, &value);) {
-		const struct report_lane *lane = value;
-
-		if (is_in(p, lane))
-			n += count_track(p, &lane->track) + count_track(p, &lane->kernel);
-	}
+	for (size_t i = 0; i < p->n; i++)
+		n += count_track(p, &p->in[i]->track) + count_track(p, &p->in[i]->kernel);
 	return n;
 }
 
@@ -190,14 +181,31 @@ static int add_lane(struct part *p, const struct report_lane *lane)
 	return err;
 }
 
+/* Sets the lanes to take. 0 or -ENOMEM. */
+static int find_lanes(struct part *p)
+{
+	const struct map *lanes = &p->whole->lanes;
+	void *value;
+
+	p->in = calloc(lanes->n + 1, sizeof(*p->in));
+	if (!p->in)
+		return -ENOMEM;
+	for (size_t i = 0; map__next(lanes, &i, &value);) {
+		const struct report_lane *lane = value;
+
+		if (lane->used && lane->from < p->to && lane->to > p->from &&
+		    lane__is_wanted(p->lanes->opts.only, lane))
+			p->in[p->n++] = lane;
+	}
+	return 0;
+}
+
 static int add_lanes(struct part *p)
 {
-	void *value;
 	int err = 0;
 
-	for (size_t i = 0; !err && map__next(&p->whole->lanes, &i, &value);)
-		if (is_in(p, value))
-			err = add_lane(p, value);
+	for (size_t i = 0; !err && i < p->n; i++)
+		err = add_lane(p, p->in[i]);
 	return err ?: report_lanes__shrink(p->lanes);
 }
 
@@ -223,20 +231,18 @@ static int fill(struct part *p)
 {
 	const struct report_lanes *whole = p->whole;
 	struct report_lanes *l = p->lanes;
-	int err;
+	int err = find_lanes(p);
 
 	l->goroutines = whole->goroutines;
 	l->goroutines_omitted = whole->goroutines_omitted;
 	l->arrow_gap = whole->arrow_gap;
 	l->kernel_known = whole->kernel_known;
 	p->strings = calloc(intern__strings(whole->strings->in) + 1, sizeof(*p->strings));
-	if (!p->strings)
+	if (err || !p->strings)
 		return -ENOMEM;
 	choose_threshold(p);
 	l->threshold = p->threshold;
-	err = add_lanes(p) ?: add_arrows(p);
-	free(p->strings);
-	return err;
+	return add_lanes(p) ?: add_arrows(p);
 }
 
 int report_lanes__part(const struct report_lanes *l, const struct report_lanes_opts *opts,
@@ -253,6 +259,8 @@ int report_lanes__part(const struct report_lanes *l, const struct report_lanes_o
 	p.lanes->opts = *opts;
 	p.lanes->strings = strings;
 	err = fill(&p);
+	free(p.strings);
+	free(p.in);
 	if (err)
 		report_lanes__destroy(p.lanes);
 	else

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "gotrace/views/report.h"
+#include "gotrace/views/view_clients.h"
 
 #define VIEW_TOKEN 32 /* characters */
 
@@ -30,6 +31,7 @@ struct view {
 	char token[VIEW_TOKEN + 1];    /* without it, other users of the machine are refused */
 	uint16_t port;
 	int fd; /* that listens */
+	struct view_clients clients;
 };
 
 /* A part of the trace, and how much of it is shown. */
