@@ -9,6 +9,7 @@
     timeline.py events DATA EVENTS           heap, arrows, goroutines, with `gotrace events --json`
     timeline.py mmu DATA EVENTS              utilization, computed from intervals
     timeline.py part DATA PART FROM TO       a part has the spans of the whole, cut to [FROM, TO)
+    timeline.py sums DATA PART FROM TO       a part with merged spans has the exact times of the whole
 
 Prints what differs, and exits with status 1.
 """
@@ -280,6 +281,23 @@ def check_part(data, part, start, to):
         failures.append("the part is empty")
 
 
+def check_sums(data, part, start, to):
+    """No span of the whole is merged: its spans in the range add up to the totals of the part."""
+    lanes = {lane["id"]: lane for lane in part["lanes"]}
+    for lane in data["lanes"]:
+        got = lanes.pop(lane["id"], {})
+        for name, total in (("spans", "totals"), ("kernel", "kernel_totals")):
+            wanted = {}
+            for a, b, state, _, _, share in spans(lane.get(name, "")):
+                assert share is None, "the whole has merged spans"
+                if min(b, to) > max(a, start):
+                    wanted[state] = wanted.get(state, 0) + min(b, to) - max(a, start)
+            expect(f"{lane['id']} {name}", dict(got.get(total, [])), wanted)
+    expect("other lanes", list(lanes), [])
+    n = [share for lane in part["lanes"] for *_, share in spans(lane["spans"])]
+    print(f"{len(n)} spans, {len(n) - n.count(None)} merged")
+
+
 def main():
     what, path = sys.argv[1:3]
     data = load(path)
@@ -296,6 +314,8 @@ def main():
         check_mmu(data, load_events(sys.argv[3]))
     elif what == "part":
         check_part(data, load(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))
+    elif what == "sums":
+        check_sums(data, load(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))
     for failure in failures[:10]:
         print(failure[:1000])
     sys.exit(1 if failures else 0)

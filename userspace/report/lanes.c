@@ -17,10 +17,12 @@
 #include "lib/array.h"
 #include "report/lanes_impl.h"
 
-static void lane__destroy(struct report_lane *lane)
+static void lane__destroy(struct report_lanes *l, struct report_lane *lane)
 {
 	spans__deinit(&lane->track.spans);
 	spans__deinit(&lane->kernel.spans);
+	store__remove(l, &lane->track);
+	store__remove(l, &lane->kernel);
 	free(lane);
 }
 
@@ -34,8 +36,7 @@ static int merge_track(struct report_lanes *l, struct lane_track *track)
 	return err;
 }
 
-/* Doubles the threshold until the spans are in the budget. 0 or -ENOMEM. */
-static int shrink(struct report_lanes *l)
+int report_lanes__shrink(struct report_lanes *l)
 {
 	void *lane;
 
@@ -52,13 +53,23 @@ static int shrink(struct report_lanes *l)
 	return 0;
 }
 
+int report_lanes__put(struct report_lanes *l, struct lane_track *track, const struct span *span,
+		      const struct span_sum *sum)
+{
+	size_t before = track->spans.n;
+
+	if (spans__add_sum(&track->spans, span, sum, l->threshold))
+		return -ENOMEM;
+	l->spans += track->spans.n - before;
+	return l->spans > 2 * l->opts.spans ? report_lanes__shrink(l) : 0;
+}
+
 static int add_span(struct report_lanes *l, struct report_lane *lane, struct lane_track *track,
 		    uint64_t to)
 {
 	uint64_t end = l->opts.to && l->opts.to < to ? l->opts.to : to;
 	uint64_t start = track->since > l->opts.from ? track->since : l->opts.from;
 	struct span span = { start, end - start, track->detail, 0, track->state };
-	size_t before = track->spans.n;
 
 	if (end < start || (end == start && l->opts.from && start == l->opts.from))
 		return 0;
@@ -68,10 +79,8 @@ static int add_span(struct report_lanes *l, struct report_lane *lane, struct lan
 		lane->to = end;
 	lane->used = true;
 	report_lanes__note_wait(l, lane, track, start, end);
-	if (spans__add(&track->spans, &span, l->threshold))
-		return -ENOMEM;
-	l->spans += track->spans.n - before;
-	return l->spans > 2 * l->opts.spans ? shrink(l) : 0;
+	return l->opts.store ? store__add(l, track, &span) :
+			       report_lanes__put(l, track, &span, NULL);
 }
 
 /* A goroutine enters a state, or (`step` -1) leaves it: not a counter of the export, which is sampled. */
@@ -119,7 +128,7 @@ static void remove_lane(struct report_lanes *l, struct report_lane *lane)
 	report_lanes__keep_waits(l, lane);
 	l->spans -= lane->track.spans.n + lane->kernel.spans.n;
 	map__remove(&l->lanes, lane->number);
-	lane__destroy(lane);
+	lane__destroy(l, lane);
 	l->goroutines--;
 	l->goroutines_omitted++;
 }
@@ -398,7 +407,7 @@ void report_lanes__destroy(struct report_lanes *l)
 		return;
 	export__destroy(l->export);
 	for (size_t i = 0; map__next(&l->lanes, &i, &lane);)
-		lane__destroy(lane);
+		lane__destroy(l, lane);
 	map__deinit(&l->lanes);
 	map__deinit(&l->kernel);
 	for (unsigned int i = 0; i < REPORT_CURVES; i++)
@@ -463,9 +472,10 @@ int report_lanes__finish(struct report_lanes *l, struct error *error)
 		return err;
 	mmu__finish(&l->mmu, l->now);
 	err = l->goroutines > l->opts.goroutines ? omit_goroutines(l, true) : 0;
-	if (!err)
-		err = shrink(l);
 	err = err ?: l->sink.err;
+	if (!err && l->opts.store)
+		err = store__finish(l) ?: report_lanes__take_store(l);
+	err = err ?: report_lanes__shrink(l);
 	return err ? error__set(error, err, "out of memory") : 0;
 }
 

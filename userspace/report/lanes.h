@@ -29,6 +29,12 @@ struct report_lanes_opts {
 	int64_t start; /* time of the trace that counts as 0, if has_start; else the first event */
 	bool has_start;
 	const char *only; /* IDs of lanes, "g:12,p:0": others are left out. NULL: none. Borrowed */
+	uint64_t pixel;	  /* of report_lanes__part(): ns in which spans may be merged */
+	/*
+	 * Bytes of memory for the spans that report_lanes__part() reads: beyond them, short spans
+	 * are merged. 0: none are kept.
+	 */
+	size_t store;
 };
 
 /* `strings` is borrowed. 0 or -ENOMEM. */
@@ -47,6 +53,17 @@ int report_lanes__finish(struct report_lanes *l, struct error *error);
  * object. It adds strings, so the strings must be written later. 0 or a negative errno.
  */
 int report_lanes__print(struct report_lanes *l, struct json *j, struct error *error);
+
+/*
+ * The lanes of the part from opts->from to opts->to, out of the spans that l has kept since it was
+ * created with opts.store: to be printed by report_lanes__print_part(), and destroyed. `strings` is
+ * borrowed; it gets the texts of the part. Several threads may call it at once. 0; -ERANGE: spans of
+ * this length have been merged, since there were too many; or -ENOMEM.
+ */
+int report_lanes__part(const struct report_lanes *l, const struct report_lanes_opts *opts,
+		       struct report_strings *strings, struct report_lanes **ret);
+/* As report_lanes__print(), without the curves and the utilization. */
+int report_lanes__print_part(struct report_lanes *l, struct json *j, struct error *error);
 /* Writes what was aggregated or left out, as sentences, into an open array. */
 void report_lanes__print_limits(const struct report_lanes *l, struct json *j);
 

@@ -2,7 +2,8 @@
 /*
  * Shared by the files of the timeline of a report: lanes.c collects lanes, arrows and curves as a
  * sink of export/export.h, lanes_slice.c interprets its slices, lanes_longest.c keeps the longest
- * waits, lanes_print.c encodes the result.
+ * waits, lanes_print.c encodes the result. lanes_store.c keeps the spans in memory for gotrace view,
+ * lanes_part.c reads those of a range.
  */
 #ifndef REPORT_LANES_IMPL_H
 #define REPORT_LANES_IMPL_H
@@ -13,6 +14,7 @@
 #include "report/curve.h"
 #include "report/lanes.h"
 #include "report/mmu.h"
+#include "report/packed.h"
 #include "report/spans.h"
 
 #define LANES_ARROWS 100000u /* at most */
@@ -37,11 +39,24 @@ enum report_state {
 	REPORT_STATES
 };
 
+#define STORE_LEVELS 8u
+
+/*
+ * All spans of a track, with opts.store: first those with the least merging. Each further level has
+ * spans merged with STORE_FACTOR times the threshold; they are made when the trace has been read.
+ */
+struct lane_store {
+	struct packed level[STORE_LEVELS];
+	uint64_t threshold[STORE_LEVELS];
+	unsigned int levels;
+};
+
 /* A track of spans of which one is open at most. */
 struct lane_track {
 	struct spans spans;
-	uint64_t since, detail; /* of the open span */
-	uint8_t state;		/* REPORT_STATES: none is open */
+	struct lane_store *store; /* NULL: empty */
+	uint64_t since, detail;	  /* of the open span */
+	uint8_t state;		  /* REPORT_STATES: none is open */
 };
 
 /* ns since the start, and its length; a length of 0: there is none. */
@@ -89,6 +104,8 @@ struct report_lanes {
 	struct report_longest longest[REPORT_WAITS]; /* of lanes that were removed */
 	size_t spans;				     /* of all lanes */
 	uint64_t threshold;			     /* of spans__add() */
+	uint64_t store_threshold;
+	size_t store_bytes; /* of memory */
 	struct report_arrow *arrows;
 	size_t narrows, cap_arrows;
 	uint64_t arrow_gap;		      /* least distance between two arrows, ns */
@@ -125,6 +142,36 @@ void report_lanes__note_wait(struct report_lanes *l, struct report_lane *lane,
 			     const struct lane_track *track, uint64_t from, uint64_t to);
 /* The lane is going to be removed. */
 void report_lanes__keep_waits(struct report_lanes *l, const struct report_lane *lane);
+
+/* ---- lanes.c ---- */
+
+/* Adds a span, with its sum if it is aggregated, and merges if there are too many. 0 or -ENOMEM. */
+int report_lanes__put(struct report_lanes *l, struct lane_track *track, const struct span *span,
+		      const struct span_sum *sum);
+/* Merges until the spans are in the budget. 0 or -ENOMEM. */
+int report_lanes__shrink(struct report_lanes *l);
+
+/* ---- lanes_store.c ---- */
+
+/* Adds the next span of a track. 0 or -ENOMEM. */
+int store__add(struct report_lanes *l, struct lane_track *track, const struct span *span);
+/* The trace has ended: makes the levels. 0 or -ENOMEM. */
+int store__finish(struct report_lanes *l);
+/* Frees the spans of a track, and subtracts their memory. */
+void store__remove(struct report_lanes *l, struct lane_track *track);
+
+/* The threshold of the level above one with this threshold. */
+uint64_t store__next_threshold(uint64_t threshold);
+
+/* ---- lanes_part.c ---- */
+
+/* Takes all spans of the store, merged, into the lanes. 0 or -ENOMEM. */
+int report_lanes__take_store(struct report_lanes *l);
+
+/* ---- lanes_print.c ---- */
+
+/* Whether the list of IDs contains that of the lane, or is NULL. */
+bool lane__is_wanted(const char *list, const struct report_lane *lane);
 
 /* ---- lanes_slice.c ---- */
 

@@ -86,8 +86,7 @@ static void lane_id(const struct report_lane *lane, char *text, size_t size)
 		snprintf(text, size, "%s", kind);
 }
 
-/* Whether the list of IDs contains that of the lane. */
-static bool is_wanted(const char *list, const struct report_lane *lane)
+bool lane__is_wanted(const char *list, const struct report_lane *lane)
 {
 	char id[64];
 	size_t len;
@@ -114,7 +113,7 @@ static struct report_lane **sort_lanes(const struct report_lanes *l, size_t *ret
 	for (size_t i = 0; map__next(&l->lanes, &i, &value);) {
 		struct report_lane *lane = value;
 
-		lane->used = lane->used && is_wanted(l->opts.only, lane);
+		lane->used = lane->used && lane__is_wanted(l->opts.only, lane);
 		if (lane->used)
 			lanes[n++] = lane;
 	}
@@ -363,7 +362,7 @@ static void print_mmu(const struct report_lanes *l, struct json *j)
 	json__close(j, ']');
 }
 
-int report_lanes__print(struct report_lanes *l, struct json *j, struct error *error)
+static int print_all(struct report_lanes *l, struct json *j, bool part, struct error *error)
 {
 	struct printing p = { .lanes = l, .json = j };
 	int err;
@@ -371,12 +370,23 @@ int report_lanes__print(struct report_lanes *l, struct json *j, struct error *er
 	print_states(j);
 	err = print_lanes(&p);
 	err = err ?: print_arrows(l, j);
-	err = err ?: print_curves(l, j);
-	if (!err)
+	if (!err && !part) {
+		err = print_curves(l, j);
 		print_mmu(l, j);
+	}
 	map__deinit(&p.goroutines);
 	err = err ?: l->sink.err;
 	return err ? error__set(error, err, "out of memory") : 0;
+}
+
+int report_lanes__print(struct report_lanes *l, struct json *j, struct error *error)
+{
+	return print_all(l, j, false, error);
+}
+
+int report_lanes__print_part(struct report_lanes *l, struct json *j, struct error *error)
+{
+	return print_all(l, j, true, error);
 }
 
 /* ---- limits ---- */

@@ -63,21 +63,44 @@ static int aggregate(struct spans *s, struct span *span)
 	return 0;
 }
 
-int spans__add(struct spans *s, const struct span *span, uint64_t threshold)
+/* Appends a span as it is. 0 or -ENOMEM. */
+static int append(struct spans *s, const struct span *span, const struct span_sum *sum)
 {
-	struct span *last = s->n ? &s->at[s->n - 1] : NULL;
-	struct span_sum sum = sum_of(s->sums, span);
+	struct span copy = *span;
 
-	if (last && threshold && in_one_cell(last, span, threshold)) {
-		if (aggregate(s, last))
-			return -ENOMEM;
-		join(last, s->sums, span, &sum);
-		return 0;
-	}
 	if (array__grow(&s->at, s->n, &s->cap, sizeof(*s->at)))
 		return -ENOMEM;
-	s->at[s->n++] = *span;
+	if (span->sum) {
+		if (array__grow(&s->sums, s->nsums, &s->cap_sums, sizeof(*s->sums)))
+			return -ENOMEM;
+		s->sums[s->nsums++] = *sum;
+		copy.sum = (uint32_t)s->nsums;
+	}
+	s->at[s->n++] = copy;
 	return 0;
+}
+
+int spans__add_sum(struct spans *s, const struct span *span, const struct span_sum *sum,
+		   uint64_t threshold)
+{
+	struct span *last = s->n ? &s->at[s->n - 1] : NULL;
+	struct span_sum own;
+
+	if (!last || !threshold || !in_one_cell(last, span, threshold))
+		return append(s, span, sum);
+	if (aggregate(s, last))
+		return -ENOMEM;
+	if (!span->sum) {
+		own = sum_of(NULL, span);
+		sum = &own;
+	}
+	join(last, s->sums, span, sum);
+	return 0;
+}
+
+int spans__add(struct spans *s, const struct span *span, uint64_t threshold)
+{
+	return spans__add_sum(s, span, NULL, threshold);
 }
 
 int spans__merge(struct spans *s, uint64_t threshold)
@@ -86,25 +109,9 @@ int spans__merge(struct spans *s, uint64_t threshold)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < s->n; i++) {
-		struct span span = s->at[i];
-		struct span_sum sum = sum_of(s->sums, &span);
-		struct span *last = merged.n ? &merged.at[merged.n - 1] : NULL;
+		struct span_sum sum = sum_of(s->sums, &s->at[i]);
 
-		if (last && in_one_cell(last, &span, threshold)) {
-			err = aggregate(&merged, last);
-			if (!err)
-				join(last, merged.sums, &span, &sum);
-			continue;
-		}
-		if (span.sum) {
-			err = array__grow(&merged.sums, merged.nsums, &merged.cap_sums,
-					  sizeof(*merged.sums));
-			if (err)
-				break;
-			merged.sums[merged.nsums++] = sum;
-			span.sum = (uint32_t)merged.nsums;
-		}
-		err = spans__add(&merged, &span, 0);
+		err = spans__add_sum(&merged, &s->at[i], &sum, threshold);
 	}
 	if (err) {
 		spans__deinit(&merged);

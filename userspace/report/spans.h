@@ -50,6 +50,9 @@ void spans__deinit(struct spans *s);
  * if the threshold permits. 0 or -ENOMEM.
  */
 int spans__add(struct spans *s, const struct span *span, uint64_t threshold);
+/* The same for one of another list: its member `sum` is not 0 if it is aggregated, with *sum. */
+int spans__add_sum(struct spans *s, const struct span *span, const struct span_sum *sum,
+		   uint64_t threshold);
 
 /* Merges what is shorter than `threshold`, at least twice the one before. 0 or -ENOMEM. */
 int spans__merge(struct spans *s, uint64_t threshold);

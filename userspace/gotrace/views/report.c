@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gotrace report: one HTML page about a trace, which needs no network.
+ * The data of gotrace report and gotrace view: what their page shows of a trace.
  *
  * One pass of reader/timeline.c feeds the timeline (report/lanes.h), the parts of goroutines
  * (analysis/latency.h) and requests (analysis/requests.h). report_tables.c and report_findings.c
- * write them as JSON, and report/page.h is the page that the JSON is put into.
+ * write them as JSON; report_page.c puts it into a page, and view_server.c serves it.
  */
 #include "gotrace/views/report.h"
 
@@ -13,30 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "gotrace/version.h"
 #include "profile/profile.h"
 #include "report/flames.h"
-#include "report/page.h"
-#include "writer/output.h"
-
-static const struct argp_option options[] = {
-	{ "output", 'o', "OUT", 0, "output file (default: -, standard output)", 0 },
-	{ "json", OPT_JSON, NULL, 0, "write only the data of the page", 0 },
-	FORCE_OPTION,
-	READING_OPTIONS,
-	{},
-};
-
-static const struct argp parser = {
-	options,
-	trace_args__parse,
-	"FILE -o OUT.html",
-	"Writes one HTML page about a trace, which needs no network: what dominated, requests and "
-	"goroutines. Its data contain the timeline, too, in which short intervals are merged; 'gotrace "
-	"view' serves it in full.",
-};
 
 static const enum profile_kind profile_kinds[REPORT_PROFILES] = {
 	PROFILE_CPU,
@@ -127,6 +107,11 @@ static int read_trace(void *context, struct timeline *t, const struct reader *r,
 	return err;
 }
 
+int report__read(struct report_data *d, struct error *error)
+{
+	return read_timeline(&d->in, read_trace, d, error);
+}
+
 /* ---- data ---- */
 
 static void put_limit(struct json *j, bool holds, const char *text)
@@ -191,7 +176,7 @@ static int print_profiles(struct report_data *d, struct json *j)
 	return err;
 }
 
-static int print_data(struct report_data *d, FILE *out, struct error *error)
+int report__print(struct report_data *d, FILE *out, struct error *error)
 {
 	struct json j;
 	int err;
@@ -199,7 +184,7 @@ static int print_data(struct report_data *d, FILE *out, struct error *error)
 	json__init(&j, out, true);
 	json__open(&j, NULL, '{');
 	json__u64(&j, "version", 1);
-	json__bool(&j, "live", false);
+	json__bool(&j, "live", d->live);
 	print_trace(d, &j);
 	err = report__print_findings(d, &j);
 	err = err ?: report__print_goroutines(d, &j);
@@ -214,75 +199,9 @@ static int print_data(struct report_data *d, FILE *out, struct error *error)
 	return err;
 }
 
-/* ---- output ---- */
+/* ---- life ---- */
 
-/* No text in the data can end the element that they are in: a "<" is only in strings. */
-static int put_escaped(struct outbuf *o, const char *data, size_t len, struct error *error)
-{
-	static const char escaped[] = "\\u003c";
-	const char *end = data + len, *next;
-	int err = 0;
-
-	while (!err && data < end) {
-		next = memchr(data, '<', (size_t)(end - data)) ?: end;
-		err = outbuf__put(o, data, (size_t)(next - data), error);
-		if (!err && next < end)
-			err = outbuf__put(o, escaped, sizeof(escaped) - 1, error);
-		data = next + 1;
-	}
-	return err;
-}
-
-static int put_page(struct outbuf *o, const char *data, size_t len, struct error *error)
-{
-	const char *at = strstr(report_page, REPORT_PAGE_DATA) + strlen(REPORT_PAGE_DATA);
-	int err = outbuf__put(o, report_page, (size_t)(at - report_page), error);
-
-	err = err ?: put_escaped(o, data, len, error);
-	return err ?: outbuf__put(o, at, (size_t)(report_page_end - at), error);
-}
-
-static int write_output(const struct report_data *d, const char *data, size_t len,
-			struct error *error)
-{
-	struct trace_file *file = NULL;
-	struct outbuf out;
-	int err = output__open(&file, d->in.out, d->in.json ? FILE_ANY : FILE_REPORT, error);
-
-	if (err)
-		return err;
-	output__buffer(&out, file, d->in.out);
-	err = d->in.json ? outbuf__put(&out, data, len, error) : put_page(&out, data, len, error);
-	if (!err)
-		err = output__commit(&out, file, error);
-	outbuf__deinit(&out);
-	trace_file__destroy(file);
-	return err;
-}
-
-static int make_report(struct report_data *d, struct error *error)
-{
-	char *data = NULL;
-	size_t len = 0;
-	FILE *out;
-	int err = read_timeline(&d->in, read_trace, d, error);
-
-	if (err)
-		return err;
-	out = open_memstream(&data, &len);
-	if (!out)
-		return error__set(error, -ENOMEM, "out of memory");
-	err = print_data(d, out, error);
-	if (fclose(out) && !err)
-		err = error__set(error, -ENOMEM, "out of memory");
-	err = err ?: write_output(d, data, len, error);
-	free(data);
-	return err;
-}
-
-/* ---- command line ---- */
-
-static int init(struct report_data *d)
+int report__init(struct report_data *d, const struct report_lanes_opts *lanes)
 {
 	const struct latency_opts opts = {
 		.from = INT64_MIN,
@@ -291,7 +210,6 @@ static int init(struct report_data *d)
 		.context = d,
 		.places = true,
 	};
-	const struct report_lanes_opts lanes = {};
 	struct profile_opts profile = { .sample_ns = PROFILE_SAMPLE_NS };
 	struct stat st;
 	int err;
@@ -309,11 +227,11 @@ static int init(struct report_data *d)
 			return -ENOMEM;
 	}
 	err = report_strings__init(&d->strings);
-	err = err ?: report_lanes__create(&d->lanes, &lanes, &d->strings);
+	err = err ?: report_lanes__create(&d->lanes, lanes, &d->strings);
 	return d->latencies.latency && d->requests ? err : -ENOMEM;
 }
 
-static void deinit(struct report_data *d)
+void report__deinit(struct report_data *d)
 {
 	for (size_t i = 0; i < d->latencies.nfunctions; i++)
 		latency_stats__deinit(&d->latencies.functions[i].stats);
@@ -326,28 +244,4 @@ static void deinit(struct report_data *d)
 	report_lanes__destroy(d->lanes);
 	report_strings__deinit(&d->strings);
 	selection__deinit(&d->in.select);
-	free(d);
-}
-
-int do_report(int argc, char **argv, struct error *error)
-{
-	struct report_data *d = calloc(1, sizeof(*d)); /* too large for the stack */
-	int err;
-
-	if (!d) {
-		error__set(error, -ENOMEM, "out of memory");
-		return EXIT_FAILED;
-	}
-	d->in = (struct trace_args){ .verb = "report", .out = "-", .reader.described = true };
-	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &d->in);
-	trace_args__check(&d->in);
-	if (!d->in.json && !strcmp(d->in.out, "-") && isatty(STDOUT_FILENO))
-		usage_error("a page is not written to a terminal: use -o OUT.html");
-	err = init(d);
-	if (err)
-		error__set(error, err, "out of memory");
-	else
-		err = make_report(d, error);
-	deinit(d);
-	return err ? EXIT_FAILED : EXIT_DONE;
 }

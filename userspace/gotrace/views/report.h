@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the files of gotrace report: report.c reads the trace and writes the page,
- * report_tables.c writes goroutines and requests, report_findings.c what dominated their time.
+ * Shared by the files of gotrace report, and used by gotrace view: report.c reads the trace and
+ * writes the data, report_tables.c goroutines and requests, report_findings.c what dominated their
+ * time; report_page.c is the command line of gotrace report and writes the page.
  */
 #ifndef VIEWS_REPORT_H
 #define VIEWS_REPORT_H
@@ -47,7 +48,18 @@ struct report_data {
 	bool more_stacks;     /* than a profile may have */
 	bool more_functions;  /* than REPORT_FUNCTIONS_MAX */
 	bool left_out;	      /* a corrupt tail was left out */
+	bool live;	      /* ranges can be requested: gotrace view */
 };
+
+/* ---- report.c ---- */
+
+/* Sets all but d->in and d->live, which the caller has set. 0 or -ENOMEM. */
+int report__init(struct report_data *d, const struct report_lanes_opts *lanes);
+void report__deinit(struct report_data *d); /* also after an error of report__init() */
+/* Reads the trace d->in. 0 or a negative errno with the reason. */
+int report__read(struct report_data *d, struct error *error);
+/* Writes the data as one line of JSON: docs/report.md. 0 or a negative errno with the reason. */
+int report__print(struct report_data *d, FILE *out, struct error *error);
 
 /* ---- report_tables.c ---- */
 

@@ -6,11 +6,12 @@
 #ifndef VIEWS_VIEW_H
 #define VIEWS_VIEW_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
-#include "gotrace/command.h"
-#include "report/lanes.h"
+#include "gotrace/views/report.h"
+#include "gotrace/views/view_clients.h"
 
 #define VIEW_TOKEN 32 /* characters */
 
@@ -21,16 +22,16 @@ struct view_text {
 };
 
 struct view {
-	struct trace_args in;
+	struct report_data *data;      /* of the whole trace; data->in: what is to be read */
 	struct report_lanes_opts opts; /* of the whole */
-	const char *name;	       /* of the file, for users */
 	struct stat stat;	       /* of the file, when it was read */
-	int64_t start;		       /* time of the first event, ns */
-	uint64_t ns;		       /* until the last one */
+	uint64_t ns;		       /* from the first event to the last one */
 	struct view_text whole;	       /* the answer to data.json */
+	pthread_mutex_t reading;       /* one thread at a time reads the file */
 	char token[VIEW_TOKEN + 1];    /* without it, other users of the machine are refused */
 	uint16_t port;
 	int fd; /* that listens */
+	struct view_clients clients;
 };
 
 /* A part of the trace, and how much of it is shown. */
@@ -42,9 +43,14 @@ struct view_range {
 
 /* ---- view_data.c ---- */
 
-/* Reads the whole trace: sets start, ns and whole. 0 or a negative errno with the reason. */
+/* Reads the trace of v->data->in. 0 or a negative errno with the reason. */
 int view__read(struct view *v, struct error *error);
-/* Reads a part, through the index if there is one. -ESTALE: the file has changed. */
+void view__deinit(struct view *v); /* frees what view__read() has made */
+/*
+ * Writes a part: of the spans in memory, or read from the file, through its index if there is one.
+ * Several threads may call it at once. 0 or a negative errno with the reason; -ESTALE: the file has
+ * changed.
+ */
 int view__read_range(struct view *v, const struct view_range *range, struct view_text *ret,
 		     struct error *error);
 

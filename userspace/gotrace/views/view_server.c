@@ -3,10 +3,10 @@
  * The HTTP server of gotrace view, on loopback:
  *
  *     GET /TOKEN/                                          the page
- *     GET /TOKEN/data.json                                 lanes of the whole trace
- *     GET /TOKEN/range.json?from=NS&to=NS[&width=PX][&lanes=ID,...]  those of a part
+ *     GET /TOKEN/data.json                                 the data of the whole trace
+ *     GET /TOKEN/range.json?from=NS&to=NS[&width=PX][&lanes=ID,...]  lanes of a part
  *
- * Read-only. Requests are answered one after another, in a thread of libmicrohttpd. The token keeps
+ * Read-only. Some threads of libmicrohttpd answer, none of which waits for a client. The token keeps
  * other users of the machine out, http_headers.h other web sites.
  */
 #include <arpa/inet.h>
@@ -28,11 +28,12 @@
 #include "report/page.h"
 #include "service/http_headers.h"
 
-#define CONNECTIONS_MAX	   32
-#define CONNECTION_SECONDS 30u
+#define THREADS		   4u
+#define CONNECTION_SECONDS 10u	       /* without any byte from or to the client */
 #define REQUEST_MEMORY	   (64u << 10) /* of a connection: bounds headers and arguments */
 #define BACKLOG		   64
 #define WIDTH_MAX	   10000 /* pixels */
+#define LANES_MAX	   4096	 /* characters: each lane is compared with the list */
 
 #define TEXT		   "text/plain; charset=utf-8"
 #define HTML		   "text/html; charset=utf-8"
@@ -90,7 +91,7 @@ static enum MHD_Result invalid_range(struct MHD_Connection *mhd)
 	return respond_line(
 		mhd, MHD_HTTP_BAD_REQUEST,
 		"400 bad request: expected from=NS and to=NS in the trace, in this order, "
-		"and width=PIXELS up to 10000\n");
+		"width=PIXELS up to 10000, and lanes=ID,... up to 4096 characters\n");
 }
 
 static enum MHD_Result serve_range(struct view *v, struct MHD_Connection *mhd)
@@ -105,10 +106,10 @@ static enum MHD_Result serve_range(struct view *v, struct MHD_Connection *mhd)
 	    !number(mhd, "to", 1, (uint64_t)INT64_MAX / 2, &range.to) ||
 	    !number(mhd, "width", 1, WIDTH_MAX, &range.width))
 		return invalid_range(mhd);
-	range.to = range.to < v->ns ? range.to : v->ns;
-	if (range.from >= range.to)
-		return invalid_range(mhd);
 	range.lanes = MHD_lookup_connection_value(mhd, MHD_GET_ARGUMENT_KIND, "lanes");
+	range.to = range.to < v->ns ? range.to : v->ns;
+	if (range.from >= range.to || (range.lanes && strlen(range.lanes) > LANES_MAX))
+		return invalid_range(mhd);
 	err = view__read_range(v, &range, &text, &error);
 	if (!err)
 		return respond(mhd, MHD_HTTP_OK, JSON, text.data, text.len, MHD_RESPMEM_MUST_FREE);
@@ -157,6 +158,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *mhd, const c
 	if (!path)
 		return respond_line(mhd, MHD_HTTP_FORBIDDEN,
 				    "403 forbidden: use the URL that 'gotrace view' has printed\n");
+	view_clients__trust(&v->clients, mhd);
 	if (!strcmp(path, "/"))
 		return respond(mhd, MHD_HTTP_OK, HTML, report_page,
 			       (size_t)(report_page_end - report_page), MHD_RESPMEM_PERSISTENT);
@@ -206,16 +208,20 @@ int view__listen(struct view *v, uint16_t port, struct error *error)
 
 int view__serve(struct view *v, struct error *error)
 {
-	struct MHD_Daemon *daemon = MHD_start_daemon(
-		MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, handle, v, MHD_OPTION_LISTEN_SOCKET,
-		v->fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_MEMORY,
-		MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-		MHD_OPTION_END);
+	struct MHD_Daemon *daemon;
 	sigset_t ends;
 	int signal;
 
+	view_clients__init(&v->clients);
+	daemon = MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, handle, v,
+				  MHD_OPTION_LISTEN_SOCKET, v->fd, MHD_OPTION_THREAD_POOL_SIZE,
+				  THREADS, MHD_OPTION_CONNECTION_LIMIT, VIEW_CONNECTIONS,
+				  MHD_OPTION_NOTIFY_CONNECTION, view_clients__notify, &v->clients,
+				  MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_MEMORY,
+				  MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS,
+				  MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
 	if (!daemon) {
+		view_clients__deinit(&v->clients);
 		close(v->fd);
 		return error__set(error, -EIO, "cannot start the HTTP server");
 	}
@@ -226,5 +232,6 @@ int view__serve(struct view *v, struct error *error)
 	sigaddset(&ends, SIGTERM);
 	sigwait(&ends, &signal);
 	MHD_stop_daemon(daemon);
+	view_clients__deinit(&v->clients);
 	return 0;
 }
