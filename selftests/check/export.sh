@@ -1,24 +1,14 @@
 #!/bin/bash
 # Decodes what `gotrace export` writes with the published schemas of the formats, and compares the
-# sums with those of other commands and with sums over single events. The trace processor of
-# Perfetto, a program of its own that is not in a package registry, is not run.
+# sums with those of other commands and with sums over single events. perfetto_sql.sh does the same
+# with Perfetto's own trace processor, viewers.sh with the viewers of the other formats.
 # parallel
 # timeout: 900
 # depends on: Makefile bpf include userspace selftests/export selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/reader.lib.sh
-
-python=build/python/bin/python
-
-# The schema of Perfetto, and a validator of JSON schemas, of the versions in requirements.txt
-install_python()
-{
-	cmp -s selftests/export/requirements.txt build/python/requirements.txt && return
-	rm -rf build/python
-	python3 -m venv build/python && build/python/bin/pip -q install --disable-pip-version-check -r selftests/export/requirements.txt &&
-		cp selftests/export/requirements.txt build/python/
-}
+. selftests/export.lib.sh
 
 # TRACE: $tmp/perfetto.json and $tmp/chrome.json are summaries of both timelines, which are equal
 # except for times of Chrome, which are relative
@@ -34,50 +24,13 @@ timelines()
 	same_text "$tmp/perfetto.json" "$tmp/chrome.json"
 }
 
-# TRACE: the states of each goroutine are those of `gotrace goroutines`, which equals Go's. That
-# does not count time after a goroutine is blocked for ever.
-same_states()
-{
-	jq -S '.slices.Goroutines // {} | to_entries | map(select(.key | test("^G [0-9]+$")) | {key: .key[2:], value: (.value | to_entries | {
-		exec: (map(select(.key == "running").value.ns) | add // 0),
-		sched_wait: (map(select(.key == "runnable").value.ns) | add // 0),
-		syscall: (map(select(.key == "system call").value.ns) | add // 0),
-		block: (map(select(.key | startswith("waiting") and (contains("/") | not)) |
-			{key: (.key | sub("^waiting(: )?"; "")), value: .value.ns}) | from_entries | del(.forever))})}) |
-		from_entries | map_values(select(.exec + .sched_wait + .syscall + ([.block[]] | add // 0) > 0))' "$tmp/perfetto.json" >"$tmp/states" &&
-		$READER goroutines --all --json "$1" | jq -S '[.goroutines[] | {key: (.id | tostring), value: {exec, sched_wait, syscall: (.syscall + .syscall_block),
-			block: ([.block[] | {key: .name, value: .time}] | from_entries | del(.forever))}}] |
-			from_entries | map_values(select(.exec + .sched_wait + .syscall + ([.block[]] | add // 0) > 0))' >"$tmp/expected" &&
-		same_text "$tmp/states" "$tmp/expected"
-}
-
-# TRACE: sums over single events: tasks by name, of which open ones last until the last event, values
-# of the heap, arrows
-same_events()
-{
-	$READER events --json "$1" | jq -S -n 'def add_task($open; $to): .tasks[$open.type].count += 1 | .tasks[$open.type].ns += $to - $open.time;
-		reduce inputs as $e ({tasks: {}, heap: [], goal: [], unblock: 0, create: 0, open: {}, last: 0}; .last = $e.time |
-		if $e.kind == "TaskBegin" then .open[$e.task | tostring] = $e
-		elif $e.kind == "TaskEnd" and .open[$e.task | tostring] then 
-			add_task(.open[$e.task | tostring]; $e.time) | del(.open[$e.task | tostring])
-		elif $e.kind == "Metric" and $e.name == "/memory/classes/heap/objects:bytes" then .heap += [$e.value]
-		elif $e.kind == "Metric" and $e.name == "/gc/heap/goal:bytes" then .goal += [$e.value]
-		elif $e.event == "GoUnblock" or $e.event == "GoSwitch" or $e.event == "GoSwitchDestroy" then
-			if $e.g != null and $e.goroutine != $e.g and $e.from == "Waiting" then .unblock += 1 else . end
-		elif $e.kind == "StateTransition" and $e.from == "NotExist" and $e.goroutine and $e.g then .create += 1
-		else . end) | .last as $to | reduce .open[] as $open (.; add_task($open; $to)) | {tasks, heap, goal, unblock, create}' >"$tmp/expected" &&
-		jq -S '{tasks: (.slices.Tasks.Tasks // {}), heap: (.counters.Heap // []), goal: (.counters["Heap goal"] // []),
-			unblock: (.arrows.unblock // 0), create: (.arrows["create goroutine"] // 0)}' "$tmp/perfetto.json" >"$tmp/sums" &&
-		same_text "$tmp/sums" "$tmp/expected"
-}
-
 runs()
 {
 	local go trace
 
 	for go in $READER_GOS; do
 		for trace in "$CORPUS/runs/short-$go.trace" "$CORPUS/runs/few-$go.trace"; do
-			timelines "$trace" && same_states "$trace" || { echo "$trace"; return 1; }
+			timelines "$trace" && same_states "$tmp/perfetto.json" "$trace" || { echo "$trace"; return 1; }
 		done
 		[ "$(jq length "$tmp/states")" -gt 3 ]
 	done
@@ -88,7 +41,7 @@ single_events()
 	local go
 
 	for go in go1.22.12 "$ORACLE_GO"; do
-		timelines "$CORPUS/runs/short-$go.trace" && same_events "$CORPUS/runs/short-$go.trace" &&
+		timelines "$CORPUS/runs/short-$go.trace" && same_events "$tmp/perfetto.json" "$CORPUS/runs/short-$go.trace" &&
 			jq -e '.unblock > 10 and .create > 10 and (.heap | length > 10)' "$tmp/sums" >"$tmp/verdict" || { echo "$go"; cat "$tmp/sums"; return 1; }
 	done
 }
@@ -98,8 +51,7 @@ golden()
 {
 	local trace n=0
 
-	for trace in "$CORPUS/$ORACLE_GO"/v2/*.trace "$CORPUS/$ORACLE_GO"/v1/*; do
-		$READER check "$trace" >"$tmp/verdict" 2>&1 || continue
+	for trace in $(valid_golden); do
 		n=$((n + 1))
 		timelines "$trace" && others "$trace" || { echo "$trace"; return 1; }
 	done
@@ -152,7 +104,7 @@ reduce .[] as $e ({calls: {}, open: {}, on: {}, cpus: {}, last: 0}; .last = ([$e
 kernel()
 {
 	record_target selftrace "$ORACLE_GO" --cpu-profile=500 -duration 300ms && [ "$(stat_of lost "$tmp/selftrace.json")" = 0 ] &&
-		timelines "$RECORDED" && same_states "$RECORDED" && same_events "$RECORDED" && others "$RECORDED" || return 1
+		timelines "$RECORDED" && same_states "$tmp/perfetto.json" "$RECORDED" && same_events "$tmp/perfetto.json" "$RECORDED" && others "$RECORDED" || return 1
 	jq -S '[.slices.Goroutines | to_entries[] | select(.key | test("^G [0-9]+$")) | {key: .key[2:], value: (.value | [
 		([to_entries[] | select(.key | endswith("/waiting for a CPU")).value.ns] | add // 0),
 		([to_entries[] | select(.key | startswith("system call/") and (endswith("/waiting for a CPU") | not)).value.ns] | add // 0)])}] | from_entries' \
@@ -165,13 +117,9 @@ kernel()
 	same_text "$tmp/sums" "$tmp/expected"
 }
 
-# The samples, by stack, are those of the CPU profile.
 samples()
 {
-	RECORDED=$tmp/selftrace.trace
-	$READER profile cpu --rate 1000 --folded "$RECORDED" | LC_ALL=C sort >"$tmp/expected" &&
-		jq -r '.stacks | to_entries[] | "\(.key) \(.value)000000"' "$tmp/perfetto.json" | LC_ALL=C sort >"$tmp/sums" &&
-		[ "$(jq .samples "$tmp/perfetto.json")" -gt 10 ] && same_text "$tmp/sums" "$tmp/expected"
+	same_samples "$tmp/perfetto.json" "$tmp/selftrace.trace"
 }
 
 # An export is replaced, another file is not; nothing is left after an error; a terminal gets no

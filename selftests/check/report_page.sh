@@ -4,7 +4,7 @@
 # and the search; names that are HTML are shown, not interpreted.
 # parallel
 # timeout: 300
-# depends on: Makefile bpf include userspace selftests/report selftests/reference selftests/targets
+# depends on: Makefile bpf include userspace selftests/browser.py selftests/report selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/files.lib.sh

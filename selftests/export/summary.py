@@ -3,6 +3,8 @@
 formed, and prints what it contains as JSON: times by track and name, counters, arrows, samples.
 
     summary.py perfetto|chrome FILE
+    summary.py marks perfetto|chrome FILE...    in the form of trace_processor.py and viewers.py, each to
+                                        FILE.decoded
     summary.py schema SCHEMA FILE       only validates JSON
 
 A slice is an end minus its begin. Equal contents in both formats give equal summaries, except for
@@ -21,6 +23,7 @@ class Summary:
         self.open = collections.defaultdict(list)  # by track: (name, time, arguments)
         self.last = {}
         self.sums = collections.defaultdict(lambda: [0, 0])  # (group, owner, path): count, ns
+        self.empty = collections.Counter()  # like sums: slices that last 0 ns
         self.counters = collections.defaultdict(list)
         self.starts, self.ends = collections.Counter(), collections.Counter()
         self.instants = collections.Counter()
@@ -44,6 +47,7 @@ class Summary:
         total = self.sums[group, owner, path]
         total[0] += 1
         total[1] += time - begun
+        self.empty[group, owner, path] += time == begun
 
     def flow_start(self, flow, name):
         self.starts[flow] += 1
@@ -52,6 +56,17 @@ class Summary:
     def flow_end(self, flow):
         self.ends[flow] += 1
         assert flow in self.starts, f"arrow {flow} ends, but does not start"
+
+    def with_marks(self):
+        """For the trace processor and the viewers, a slice that lasts 0 ns and an instant are the same."""
+        marks = collections.Counter(self.instants)
+        for key, count in self.empty.items():
+            self.sums[key][0] -= count
+            marks[key[2].split("/")[-1]] += count
+        self.sums = {key: total for key, total in self.sums.items() if total[0]}
+        summary = self.as_json() | {"marks": dict(+marks)}
+        del summary["instants"]
+        return summary
 
     def as_json(self):
         assert not any(self.open.values()), "slices without an end"
@@ -229,6 +244,10 @@ def chrome(path):
     return out
 
 
+def read(kind, path):
+    return Perfetto().read(path) if kind == "perfetto" else chrome(path)
+
+
 def main():
     kind, *paths = sys.argv[1:]
     if kind == "schema":
@@ -236,8 +255,13 @@ def main():
 
         jsonschema.validate(json.load(open(paths[1])), json.load(open(paths[0])))
         return
-    read = Perfetto().read if kind == "perfetto" else chrome
-    json.dump(read(paths[0]).as_json(), sys.stdout, indent=1)
+    if kind == "marks":
+        for path in paths[1:]:
+            with open(path + ".decoded", "w") as out:
+                json.dump(read(paths[0], path).with_marks(), out, indent=1, sort_keys=True)
+        return
+    json.dump(read(kind, paths[0]).as_json(), sys.stdout, indent=1)
 
 
-main()
+if __name__ == "__main__":
+    main()

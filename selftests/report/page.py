@@ -7,63 +7,18 @@ Talks to the browser by the DevTools protocol. Prints the times of the first pic
 search; exits with 1, and the reason, if a check fails.
 """
 import asyncio
-import json
-import subprocess
+import pathlib
 import sys
-import tempfile
-import urllib.request
 
-import websockets
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from browser import browser_tab, check
 
 WIDTHS = (375, 1280, 2560)
 
 
-def check(condition, what):
-    if not condition:
-        raise SystemExit(f"page.py: {what}")
-
-
-class Tab:
-    def __init__(self, socket):
-        self.socket, self.last, self.errors = socket, 0, []
-
-    async def call(self, method, **parameters):
-        self.last += 1
-        await self.socket.send(json.dumps({"id": self.last, "method": method, "params": parameters}))
-        while True:
-            message = json.loads(await asyncio.wait_for(self.socket.recv(), 60))
-            self.note(message)
-            if message.get("id") == self.last:
-                check("error" not in message, f"{method}: {message.get('error')}")
-                return message["result"]
-
-    def note(self, message):
-        details = message.get("params", {})
-        if message.get("method") == "Runtime.exceptionThrown":
-            self.errors.append(details["exceptionDetails"].get("text", "") + str(details["exceptionDetails"].get("exception", {}).get("description")))
-        if message.get("method") == "Log.entryAdded" and details["entry"]["level"] == "error" and "favicon" not in details["entry"].get("url", ""):
-            self.errors.append(details["entry"]["text"])
-
-    async def value(self, expression):
-        result = await self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
-        check("exceptionDetails" not in result, f"{expression}: {result.get('exceptionDetails')}")
-        return result["result"].get("value")
-
-    async def until(self, expression, what, seconds=30):
-        for _ in range(seconds * 20):
-            if await self.value(expression):
-                return
-            await asyncio.sleep(0.05)
-        check(False, f"{what}; errors: {self.errors}")
-
-    async def open(self, url):
-        await self.call("Page.navigate", url="about:blank")
-        await self.call("Page.navigate", url=url)
-        await self.until("document.documentElement?.dataset.ready === 'yes'", "the page is not ready")
-
-    async def key(self, key):
-        await self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=key if len(key) == 1 else "")
-        await self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+async def open_page(tab, url):
+    await tab.go(url)
+    await tab.until("document.documentElement?.dataset.ready === 'yes'", "the page is not ready")
 
 
 # The time that a statement and the picture after it take
@@ -107,7 +62,7 @@ async def answers(tab, url):
     check(await tab.value(RANGE) == whole, "Home does not show everything")
     lane = await tab.value("document.querySelector('#goroutines td button')?.textContent.match(/^G([0-9]+)/)?.[1]")
     if lane:
-        await tab.open(f"{url}#from=1000&to=2001000&lane=g:{lane}")
+        await open_page(tab, f"{url}#from=1000&to=2001000&lane=g:{lane}")
         check("(2.000 ms)" in await tab.value(RANGE), "a link does not choose the range")
         check((await tab.value("document.getElementById('selected').textContent")).startswith(f"G{lane} "), "a link does not choose the lane")
     times = [await tab.value(MEASURE % "document.querySelectorAll('#timeline .tools button')[0].click()") for _ in range(5)]
@@ -119,33 +74,17 @@ async def answers(tab, url):
 
 
 async def run(url, names):
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        browser = subprocess.Popen(["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
-            f"--user-data-dir={profile}", "--no-first-run", "about:blank"], stderr=subprocess.PIPE, text=True)
-        try:
-            for line in browser.stderr:
-                if "DevTools listening on" in line:
-                    break
-            port = line.split(":")[2].split("/")[0]
-            pages = json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/json"))
-            page = next(p for p in pages if p["type"] == "page")
-            async with websockets.connect(page["webSocketDebuggerUrl"], max_size=None) as socket:
-                tab = Tab(socket)
-                for domain in ("Page", "Runtime", "Log"):
-                    await tab.call(domain + ".enable")
-                await tab.open(url)
-                print(f"first picture: {await tab.value('performance.now()'):.0f} ms after the request at most")
-                text = await tab.value("document.body.textContent")
-                for name in names:
-                    check(name in text, f"'{name}' is not in the text of the page")
-                check(await tab.value("document.images.length") == 0, "a name of the trace has become an image")
-                await looks_right(tab)
-                await answers(tab, url)
-                check(not tab.errors, f"errors: {tab.errors}")
-                check(await tab.value("document.documentElement.dataset.error") is None, "an error was noted")
-        finally:
-            browser.kill()
-            browser.wait()
+    async with browser_tab() as tab:
+        await open_page(tab, url)
+        print(f"first picture: {await tab.value('performance.now()'):.0f} ms after the request at most")
+        text = await tab.value("document.body.textContent")
+        for name in names:
+            check(name in text, f"'{name}' is not in the text of the page")
+        check(await tab.value("document.images.length") == 0, "a name of the trace has become an image")
+        await looks_right(tab)
+        await answers(tab, url)
+        check(not tab.errors, f"errors: {tab.errors}")
+        check(await tab.value("document.documentElement.dataset.error") is None, "an error was noted")
 
 
 asyncio.run(run(sys.argv[1], sys.argv[2:]))
