@@ -43,6 +43,7 @@ static const struct argp_option options[] = {
 	TOP_OPTION("only the first N lines of each table (default: 10)"),
 	{ "json", OPT_JSON, NULL, 0, "print one JSON object per window, with times in nanoseconds",
 	  0 },
+	COLOR_OPTION,
 	READING_OPTIONS,
 	{},
 };
