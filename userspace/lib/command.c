@@ -23,6 +23,7 @@
 #include "lib/log.h"
 #include "lib/memory_limit.h"
 #include "lib/mistake.h"
+#include "lib/progress.h"
 #include "lib/suggest.h"
 #include "lib/terminal.h"
 
@@ -191,6 +192,7 @@ static int run(const struct program *program, const struct command *command, int
 	if (program->limit_memory)
 		memory_limit__default(argc, argv);
 	status = command->run(argc, argv, &err);
+	progress__end();
 	memory_limit__explain(&err, argc > 1 ? argv[argc - 1] : NULL);
 	if (status && err.text[0])
 		log__msg("%s", err.text);

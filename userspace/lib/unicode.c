@@ -2,15 +2,14 @@
 /*
  * UTF-8 and properties of characters: see unicode.h.
  *
- * White space is listed here; printable characters are in unicode_table.h, those that take no or two
- * columns in unicode_columns.h.
+ * White space is listed here; printable characters, and the columns that characters take, are in
+ * unicode_table.h.
  */
 #include "lib/unicode.h"
 
 #include <string.h>
 
 #include "lib/buf.h"
-#include "lib/unicode_columns.h"
 #include "lib/unicode_table.h"
 
 bool unicode__is_char(uint32_t c)

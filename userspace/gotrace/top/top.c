@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/opts.h"
+#include "lib/progress.h"
 #include "reader/timeline.h"
 #include "top.h"
 
@@ -227,6 +228,7 @@ int do_top(int argc, char **argv, struct error *error)
 	int err;
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
+	progress__forbid();
 	err = show(&a, error);
 	selection__deinit(&a.reading.in.select);
 	return err ? EXIT_FAILED : EXIT_DONE;
