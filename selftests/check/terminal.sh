@@ -17,7 +17,7 @@ on_terminal()
 
 	printf 'stty cols %d rows %d; exec' "$columns" "$rows" >"$tmp/command"
 	printf ' %q' "$@" >>"$tmp/command"
-	env -u COLUMNS -u LINES -u NO_COLOR script -qec "sh $tmp/command" "$tmp/typed" >/dev/null </dev/null || return 1
+	env -u COLUMNS -u LINES -u NO_COLOR TERM=xterm script -qec "sh $tmp/command" "$tmp/typed" >/dev/null </dev/null || return 1
 	sed '1{/^Script started/d}; ${/^Script done/d}; s/\r$//' "$tmp/typed" >"$tmp/raw.screen"
 	sed 's/\x1b\[[0-9;]*m//g' "$tmp/raw.screen" >"$tmp/screen"
 }
@@ -151,8 +151,26 @@ unknown_without_kernel()
 colours() # TRACE
 {
 	on_terminal 100 40 $READER goroutines "$1" && grep -q $'^\x1b\\[1m.*FUNCTION\x1b\\[m$' "$tmp/raw.screen" &&
+		on_terminal 100 40 env NO_COLOR= $READER goroutines "$1" && grep -q $'\x1b' "$tmp/raw.screen" &&
 		on_terminal 100 40 env NO_COLOR=1 $READER goroutines "$1" && ! grep -q $'\x1b' "$tmp/raw.screen" &&
+		on_terminal 100 40 env TERM=dumb $READER goroutines "$1" && ! grep -q $'\x1b' "$tmp/raw.screen" &&
 		on_terminal 100 40 env COLUMNS=60 $READER goroutines "$1" && fits 60 env COLUMNS=60 $READER goroutines "$1"
+}
+
+# In each command that prints tables
+color_option() # TRACE
+{
+	local verb
+
+	for verb in goroutines latency waits "path --goroutine 1" "histogram --of block" "profile sync --text" requests tasks \
+		regions stat top "diff $1"; do
+		$READER $verb --color=always "$1" >"$tmp/always" && $READER $verb --color=auto "$1" >"$tmp/auto" ||
+			return 1
+		! grep -q $'\x1b' "$tmp/auto" && sed 's/\x1b\[[0-9;]*m//g' "$tmp/always" | cmp - "$tmp/auto" || return 1
+		[ "$verb" != top ] || continue # it has a screen of its own
+		on_terminal 100 40 $READER $verb --color=never "$1" && ! grep -q $'\x1b' "$tmp/raw.screen" || return 1
+	done
+	$READER goroutines --color=always "$1" | grep -q $'^\x1b\[1m.*FUNCTION\x1b\[m$'
 }
 
 ktap_start
@@ -166,7 +184,8 @@ if record_target selftrace "$ORACLE_GO" "" -duration 1200ms; then
 	try "latency: one screen" one_screen "$trace"
 	try "latency: what is folded is added up" adds_up "$trace"
 	try "whole names in pipes" whole_names_in_pipes "$trace"
-	try "colours, NO_COLOR and COLUMNS" colours "$trace"
+	try "colours, NO_COLOR, TERM=dumb and COLUMNS" colours "$trace"
+	try "--color" color_option "$trace"
 else
 	not_ok "record a program"
 fi

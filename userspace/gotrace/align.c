@@ -17,6 +17,7 @@
 #include "gotrace/version.h"
 #include "lib/json.h"
 #include "lib/log.h"
+#include "lib/progress.h"
 #include "writer/output.h"
 #include "command.h"
 
@@ -258,6 +259,7 @@ static int run(const struct arguments *args, const char *trace, struct error *er
 			 "has %" PRIu64 ", so part of the time on a CPU is shown as sleep; "
 			 "record the trace with event set kernel to avoid this",
 			 a.gaps.lacking, a.gaps.switches);
+	progress__end();
 	if (!err)
 		(args->in.json ? print_json : print_text)(out, &a, &added);
 	alignment__deinit(&a);

@@ -12,6 +12,7 @@
 #include "lib/json.h"
 #include "lib/log.h"
 #include "lib/memory_limit.h"
+#include "lib/progress.h"
 #include "reader/parallel.h"
 #include "command.h"
 
@@ -140,6 +141,7 @@ static void print_line(const char *name, const struct reader *r, const struct co
 {
 	char buf[16];
 
+	progress__end();
 	printf("%s: ok, %s format, ", name, format_of(r, buf));
 	if (n->generations) /* traces before Go 1.22 have no generations */
 		printf("%" PRIu64 " generation%s, ", n->generations,

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/progress.h"
 #include "reader/fixup.h"
 #include "reader/timeline.h"
 #include "at.h"
@@ -258,6 +259,7 @@ int do_events(int argc, char **argv, struct error *error)
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	check_arguments(&a);
+	progress__forbid();
 	err = trace_args__resolve(&a.in, error);
 	if (!err)
 		err = event_filter__init(&source.filter, &a.in, error);

@@ -49,6 +49,7 @@ static const struct argp_option options[] = {
 	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
 	{ "canonical", OPT_CANONICAL, NULL, 0,
 	  "print the form that the tests compare with Go's summary", 0 },
+	COLOR_OPTION,
 	READING_OPTIONS,
 	{},
 };

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/json.h"
+#include "lib/progress.h"
 #include "reader/index.h"
 #include "command.h"
 
@@ -82,6 +83,7 @@ static int make(const struct trace_args *a, struct error *error)
 	if (!name)
 		return error__set(error, -ENOMEM, "out of memory");
 	err = index__write(a->path, name, &totals, error);
+	progress__end();
 	if (!err && a->json)
 		err = show_json(a->path, &totals, error);
 	else if (!err)

@@ -4,6 +4,7 @@
  */
 #include <signal.h>
 
+#include "lib/progress.h"
 #include "command.h"
 
 static const struct command commands[] = { READER_VERBS(VERB_ROW) };
@@ -26,6 +27,7 @@ static const struct program program = {
 int main(int argc, char **argv)
 {
 	command__end_with_reader();
+	progress__enable();
 	signal(SIGXFSZ, SIG_IGN); /* a write then fails with EFBIG */
 	return program__main(&program, argc, argv);
 }

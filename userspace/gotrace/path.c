@@ -47,6 +47,7 @@ static const struct argp_option options[] = {
 	  "start of the path: " MOMENT_HELP "; by default the creation of the goroutine", 0 },
 	{ "to", OPT_TO, "T", 0, "end of the path; by default the end of the goroutine", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON, with nanoseconds of the trace's clock", 0 },
+	COLOR_OPTION,
 	READING_OPTIONS,
 	{},
 };

@@ -17,6 +17,7 @@
 
 static const struct argp_option options[] = {
 	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
+	COLOR_OPTION,
 	READING_OPTIONS,
 	{},
 };

@@ -34,7 +34,7 @@ static const char *const kinds[] = {
 		{ "from", OPT_FROM, "T", 0, "only what ends at T or later: " MOMENT_HELP, 0 },     \
 		{ "to", OPT_TO, "T", 0, "only what ends before T", 0 },                            \
 		{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },         \
-		READING_OPTIONS,                                                                   \
+		COLOR_OPTION, READING_OPTIONS,                                                     \
 	{                                                                                          \
 	}
 

@@ -23,7 +23,9 @@
 #include "lib/log.h"
 #include "lib/memory_limit.h"
 #include "lib/mistake.h"
+#include "lib/progress.h"
 #include "lib/suggest.h"
+#include "lib/terminal.h"
 
 static const char *current_verb;  /* NULL: not known yet */
 static const char *current_place; /* of a mistake; NULL: the command line */
@@ -82,15 +84,26 @@ void refuse_same_file(const char *name, const char *path, const char *other_name
 		usage_error("%s and %s name the same file, %s", name, other_name, path);
 }
 
-/* The last word of the option: SIZE, or --max-memory=SIZE. */
-static void limit_memory(const char *word)
+/* Of the last word of the option: VALUE, or --option=VALUE. */
+static const char *value_of(const struct argp_state *state)
 {
-	const char *value = strchr(word, '=');
+	const char *word = state->argv[state->next - 1], *value = strchr(word, '=');
 
-	if (!memory_limit__set(value ? value + 1 : word))
+	return value ? value + 1 : word;
+}
+
+static void limit_memory(const char *size)
+{
+	if (!memory_limit__set(size))
 		usage_error(
 			"invalid memory limit '%s': expected a size of at least 16M, such as 2G",
-			value ? value + 1 : word);
+			size);
+}
+
+static void set_color(const char *when)
+{
+	if (!terminal__set_color(when))
+		usage_error("invalid value '%s' for --color: must be auto, always or never", when);
 }
 
 static int flush(int status);
@@ -113,7 +126,10 @@ int command__key(int key, struct argp_state *state, const char *verb)
 		forced = true;
 		return 0;
 	case OPT_MAX_MEMORY:
-		limit_memory(state->argv[state->next - 1]);
+		limit_memory(value_of(state));
+		return 0;
+	case OPT_COLOR:
+		set_color(value_of(state));
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -176,6 +192,7 @@ static int run(const struct program *program, const struct command *command, int
 	if (program->limit_memory)
 		memory_limit__default(argc, argv);
 	status = command->run(argc, argv, &err);
+	progress__end();
 	memory_limit__explain(&err, argc > 1 ? argv[argc - 1] : NULL);
 	if (status && err.text[0])
 		log__msg("%s", err.text);

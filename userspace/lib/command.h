@@ -57,15 +57,23 @@ void command__set_place(const char *place);
 /*
  * Common handler of the argp parsers of all commands, which use COMMAND_FLAGS: prints one line for
  * a wrong option, handles --help, -h and -? (HELP_OPTION), --force (FORCE_OPTION) of commands that
- * write files, and --max-memory (MEMORY_OPTION) of those that read them. Returns what argp expects.
+ * write files, --max-memory (MEMORY_OPTION) of those that read them, and --color (COLOR_OPTION) of those
+ * that print tables. Returns what argp expects.
  */
 int command__key(int key, struct argp_state *state, const char *verb);
 #define COMMAND_FLAGS (ARGP_NO_HELP | ARGP_NO_ERRS)
-enum { OPT_FORCE = 2048, OPT_MAX_MEMORY };
+enum { OPT_FORCE = 2048, OPT_MAX_MEMORY, OPT_COLOR };
 #define FORCE_OPTION { "force", OPT_FORCE, NULL, 0, "replace an existing file of another type", 0 }
 bool command__forced(void); /* whether --force was given */
 #define MEMORY_OPTION                                                                              \
 	{ "max-memory", OPT_MAX_MEMORY, "SIZE", 0, "total memory limit, such as 500M or 2G", 0 }
+#define COLOR_OPTION                                                                               \
+	{ "color",                                                                                 \
+	  OPT_COLOR,                                                                               \
+	  "WHEN",                                                                                  \
+	  0,                                                                                       \
+	  "bold headings: auto (default: on a terminal), always or never",                         \
+	  0 }
 #define HELP_OPTION                                                                                \
 	{ "help", 'h', NULL, 0, "show this help", -1 }, { NULL, '?', NULL, OPTION_HIDDEN, NULL, -1 }
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "lib/input.h"
+#include "lib/progress.h"
 #include "lib/unpack.h"
 
 #define BUFFER (2 * INPUT_WINDOW)
@@ -27,6 +28,7 @@ struct input {
 	bool own_fd; /* close it: not stdin */
 	bool seekable;
 	uint64_t size;
+	uint64_t position;	     /* in the file, of the next read */
 	const unsigned char *memory; /* borrowed; NULL: a file */
 	unsigned char *buffer;	     /* of the window; NULL: it is in `memory` */
 	const unsigned char *data;   /* the window */
@@ -52,8 +54,11 @@ static ssize_t read_some(struct input *in, unsigned char *to, size_t size)
 
 	for (;;) {
 		n = read(in->fd, to, size);
-		if (n >= 0)
+		if (n >= 0) {
+			in->position += (uint64_t)n;
+			progress__read(in->position, (uint64_t)n);
 			return n;
+		}
 		if (errno == EAGAIN)
 			poll(&ready, 1, -1);
 		else if (errno != EINTR)
@@ -221,7 +226,11 @@ static int look_at_file(struct input *in, struct error *error)
 		return error__set(error, -errno, "%s: %s", in->name, strerror(errno));
 	if (S_ISDIR(st.st_mode))
 		return error__set(error, -EISDIR, "%s: is a directory", in->name);
-	in->seekable = S_ISREG(st.st_mode) && lseek(in->fd, 0, SEEK_CUR) == 0;
+	if (S_ISREG(st.st_mode)) {
+		in->position = (uint64_t)lseek(in->fd, 0, SEEK_CUR);
+		in->seekable = in->position == 0;
+		progress__begin(in->name, (uint64_t)st.st_size);
+	}
 	in->size = in->seekable ? (uint64_t)st.st_size : 0;
 	in->buffer = malloc(BUFFER);
 	if (!in->buffer)
@@ -358,7 +367,7 @@ int input__seek(struct input *in, uint64_t offset, struct error *error)
 				  (unsigned long long)offset);
 	in->data = in->buffer;
 	in->len = 0;
-	in->offset = offset;
+	in->offset = in->position = offset;
 	in->ended = false;
 	in->failed = 0;
 	in->why.text[0] = 0;

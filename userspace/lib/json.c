@@ -12,12 +12,15 @@
 
 #include "lib/buf.h"
 #include "lib/json.h"
+#include "lib/progress.h"
 #include "lib/unicode.h"
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 void json__init(struct json *j, FILE *out, bool lines)
 {
+	if (out == stdout)
+		progress__end();
 	*j = (struct json){ .out = out, .lines = lines };
 }
 

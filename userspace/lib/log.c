@@ -7,10 +7,12 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <syslog.h>
 #include <unistd.h>
 
 #include "lib/log.h"
+#include "lib/terminal.h"
 #include "lib/unicode.h"
 
 static bool verbose;
@@ -116,11 +118,13 @@ void log__progress(const char *fmt, ...)
 	char text[160];
 	va_list ap;
 
-	if (!isatty(STDERR_FILENO))
+	if (!terminal__can_redraw(STDERR_FILENO))
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	/* A line that is wrapped cannot be cleared; some terminals wrap after their last column. */
+	text[utf8__cut(text, strlen(text), terminal__columns(STDERR_FILENO) - 1)] = '\0';
 	pthread_mutex_lock(&lock);
 	dprintf(STDERR_FILENO, "\r\033[K%s", text);
 	in_progress = true;

@@ -25,7 +25,8 @@ void log__msg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log__debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Show a line that the next message overwrites; no effect unless stderr is a terminal.
+ * Show a line that the next message overwrites, cut at the width of the terminal; no effect unless
+ * stderr is a terminal that can redraw a line (lib/terminal.h). The text must be printable.
  */
 void log__progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log__progress_end(void);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * UTF-8 and two properties of characters: see unicode.h.
+ * UTF-8 and properties of characters: see unicode.h.
  *
- * White space is listed here; printable characters are in unicode_table.h.
+ * White space is listed here; printable characters, and the columns that characters take, are in
+ * unicode_table.h.
  */
 #include "lib/unicode.h"
 
@@ -30,12 +31,17 @@ static bool continuation(struct buf *b, unsigned int n, uint32_t *c)
 	return true;
 }
 
+size_t utf8__length(unsigned char first)
+{
+	return first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
 size_t utf8__decode(const unsigned char *p, size_t len, uint32_t *ret)
 {
 	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 }; /* by length */
 	struct buf b = buf__make(p, len);
 	unsigned char first = buf__u8(&b);
-	size_t width = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+	size_t width = utf8__length(first);
 	uint32_t c = first & (0x7f >> width);
 
 	if (first < 0x80) {
@@ -75,18 +81,49 @@ bool unicode__is_space(uint32_t c)
 	       c == 0x205f || c == 0x3000;
 }
 
-bool unicode__is_print(uint32_t c)
+/* Whether c is in one of the runs between the `n` edges. */
+static bool is_in(const uint32_t *edges, size_t n, uint32_t c)
 {
-	size_t low = 0, high = sizeof(print_edges) / sizeof(*print_edges), mid;
+	size_t low = 0, high = n, mid;
 
 	while (low < high) { /* binary search: the number of edges at or before c */
 		mid = (low + high) / 2;
-		if (print_edges[mid] <= c)
+		if (edges[mid] <= c)
 			low = mid + 1;
 		else
 			high = mid;
 	}
 	return low % 2;
+}
+
+#define IS_IN(edges, c) is_in(edges, sizeof(edges) / sizeof(*(edges)), c)
+
+bool unicode__is_print(uint32_t c)
+{
+	return IS_IN(print_edges, c);
+}
+
+unsigned int unicode__columns(uint32_t c)
+{
+	if (c < mark_edges[0])
+		return 1;
+	return IS_IN(wide_edges, c) ? 2 : !IS_IN(mark_edges, c);
+}
+
+size_t utf8__cut(const char *text, size_t len, unsigned int columns)
+{
+	const unsigned char *bytes = (const unsigned char *)text;
+	size_t at = 0, width;
+	uint32_t c;
+
+	while (at < len) {
+		width = utf8__decode(bytes + at, len - at, &c);
+		if (unicode__columns(c) > columns)
+			break;
+		columns -= unicode__columns(c);
+		at += width;
+	}
+	return at;
 }
 
 void utf8__make_printable(char *text)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "lib/buf.h"
+#include "lib/progress.h"
 #include "lib/unicode.h"
 #include "print.h"
 #include "screen.h"
@@ -20,6 +21,7 @@ struct out *out__stdout(void)
 
 void out__flush(struct out *o)
 {
+	progress__end();
 	if (o->screen.width)
 		screen__write(&o->screen, o->data, o->len);
 	else if (!o->failed && fwrite(o->data, 1, o->len, o->file ?: stdout) != o->len)

@@ -17,19 +17,24 @@
 #include "format/event.h"
 #include "format/kernel.h"
 #include "lib/json.h"
+#include "lib/unicode.h"
 
 #define OUT_SIZE 65536
 #define OUT_ROOM 64 /* limit of out__room() */
+#define MARK_MAX 8  /* combining marks of a character that are shown */
 
 /* Cuts lines at the width of a terminal: see screen.c. */
 struct screen {
-	unsigned int width, height; /* in characters; 0: stdout is not a terminal */
-	unsigned int column;	    /* characters of the line so far */
+	unsigned int width, height; /* in columns and lines; 0: stdout is not a terminal */
+	unsigned int column;	    /* of the line so far */
 	bool skipping;		    /* the rest of the line */
 	bool in_escape;		    /* in a sequence that sets colours */
-	bool bold;		    /* headings; false if NO_COLOR is set */
-	unsigned char held_len;
-	char held[4]; /* the character in the last column: shown if the line ends after it */
+	bool bold;		    /* headings: terminal__has_color() */
+	unsigned char bytes_len;
+	unsigned char bytes[UTF8_MAX]; /* of a character that is not complete */
+	unsigned char held_len, marks; /* marks: since the last character */
+	/* the character in the last column, and its marks: shown if the line ends after it */
+	char held[UTF8_MAX * (1 + MARK_MAX)];
 };
 
 struct out {

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "lib/opts.h"
+#include "lib/terminal.h"
+#include "lib/unicode.h"
 #include "screen.h"
 #include "table.h"
 
@@ -35,6 +37,7 @@ struct out *out__table(void)
 	struct winsize size = {};
 	unsigned int width;
 
+	o->screen.bold = terminal__has_color(STDOUT_FILENO);
 	if (o->screen.width || !isatty(STDOUT_FILENO))
 		return o;
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
@@ -42,7 +45,6 @@ struct out *out__table(void)
 	width = from_environment("COLUMNS", size.ws_col);
 	o->screen.width = width < WIDTH_MIN ? WIDTH_MIN : width;
 	o->screen.height = from_environment("LINES", size.ws_row);
-	o->screen.bold = !getenv("NO_COLOR");
 	return o;
 }
 
@@ -51,18 +53,25 @@ static void end_line(struct screen *s)
 	fwrite(s->held, 1, s->held_len, stdout);
 	putchar('\n');
 	s->held_len = 0;
+	s->bytes_len = 0;
 	s->column = 0;
+	s->marks = 0;
 	s->skipping = false;
 }
 
-/* The first byte of a character, or its only one. */
-static void begin_character(struct screen *s, char c)
+/*
+ * A character of 1 or 2 columns. The one in the last column is held back until it is known whether the
+ * line ends after it.
+ */
+static void put_character(struct screen *s, const char *bytes, size_t len, unsigned int columns)
 {
-	if (++s->column < s->width) {
-		putchar(c);
+	s->marks = 0;
+	s->column += columns;
+	if (s->column < s->width) {
+		fwrite(bytes, 1, len, stdout);
 	} else if (s->column == s->width) {
-		s->held[0] = c;
-		s->held_len = 1;
+		memcpy(s->held, bytes, len);
+		s->held_len = (unsigned char)len;
 	} else {
 		fputs(ELLIPSIS, stdout);
 		s->held_len = 0;
@@ -70,7 +79,35 @@ static void begin_character(struct screen *s, char c)
 	}
 }
 
-/* The character in the last column is held back until it is known whether the line ends after it. */
+/* A combining mark is drawn over the character before it, and goes where that goes. */
+static void put_mark(struct screen *s, const char *bytes, size_t len)
+{
+	if (s->marks == MARK_MAX)
+		return;
+	s->marks++;
+	if (!s->held_len) {
+		fwrite(bytes, 1, len, stdout);
+		return;
+	}
+	memcpy(s->held + s->held_len, bytes, len);
+	s->held_len += (unsigned char)len;
+}
+
+static void end_character(struct screen *s)
+{
+	uint32_t c;
+	unsigned int columns;
+
+	utf8__decode(s->bytes, s->bytes_len, &c);
+	columns = unicode__columns(c);
+	if (columns)
+		put_character(s, (const char *)s->bytes, s->bytes_len, columns);
+	else
+		put_mark(s, (const char *)s->bytes, s->bytes_len);
+	s->bytes_len = 0;
+}
+
+/* Only valid UTF-8 is printed: out__unicode() escapes the rest. */
 static void write_byte(struct screen *s, char c)
 {
 	if (c == '\n') {
@@ -78,14 +115,10 @@ static void write_byte(struct screen *s, char c)
 	} else if (s->in_escape || c == '\x1b') {
 		putchar(c);
 		s->in_escape = c != 'm';
-	} else if (s->skipping) {
-		return;
-	} else if (((unsigned char)c & 0xc0) != 0x80) {
-		begin_character(s, c);
-	} else if (!s->held_len) {
-		putchar(c);
-	} else if (s->held_len < sizeof(s->held)) {
-		s->held[s->held_len++] = c;
+	} else if (!s->skipping) {
+		s->bytes[s->bytes_len++] = (unsigned char)c;
+		if (s->bytes_len == utf8__length(s->bytes[0]))
+			end_character(s);
 	}
 }
 

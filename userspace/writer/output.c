@@ -6,9 +6,12 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/command.h"
 #include "lib/log.h"
+#include "lib/progress.h"
 #include "writer/output.h"
 
 static int cannot_open(struct error *error, const char *path, enum file_kind kind, int err)
@@ -52,6 +55,15 @@ static int dir_length(const char *path)
 	return slash ? (int)(slash + 1 - path) : 0;
 }
 
+/* What is written to a terminal, or to a pager, would mix with the line that shows the progress. */
+static void keep_terminal_clear(const char *path)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-") && (fstat(STDOUT_FILENO, &st) || !S_ISREG(st.st_mode)))
+		progress__forbid();
+}
+
 int output__open(struct trace_file **ret, const char *path, enum file_kind kind,
 		 struct error *error)
 {
@@ -61,6 +73,7 @@ int output__open(struct trace_file **ret, const char *path, enum file_kind kind,
 
 	if (err)
 		return cannot_open(error, path, kind, err);
+	keep_terminal_clear(path);
 	kept = trace_file__kept(*ret, &replaced);
 	if (kept)
 		log__msg("%s.partial, left by a killed process, is kept as %.*s%s%s", path,

@@ -51,6 +51,7 @@ static int run_read(int argc, char **argv, struct error *err)
 		{ "string", 'u', NULL, 0, "text", 0 },
 		{ "secret", 1000, NULL, OPTION_HIDDEN, NULL, 0 },
 		FORCE_OPTION,
+		COLOR_OPTION,
 		MEMORY_OPTION,
 		HELP_OPTION,
 		{},
@@ -271,6 +272,9 @@ static void memory(void **state)
 #define EXPECTED ": expected a size of at least 16M, such as 2G"
 	assert_ran(CALL("read", "--max-memory=1G"), EXIT_DONE, "tool reads nothing\n", "");
 	assert_ran(CALL("read", "--max-memory", "1G"), EXIT_DONE, "tool reads nothing\n", "");
+	assert_ran(CALL("read", "--color=never"), EXIT_DONE, "tool reads nothing\n", "");
+	MISTAKE(CALL("read", "--color", "red"),
+		"invalid value 'red' for --color: must be auto, always or never");
 	MISTAKE(CALL("read", "--max-memory=15M"), "invalid memory limit '15M'" EXPECTED);
 	MISTAKE(CALL("read", "--max-memory", "x"), "invalid memory limit 'x'" EXPECTED);
 }

@@ -122,6 +122,23 @@ static void progress(void **state)
 	assert_string_equal(in_child(show_progress, NULL).err, "tool: a message\ntool: another\n");
 }
 
+static void show_long(const void *ctx)
+{
+	terminal = true;
+	setenv("TERM", ctx, 1);
+	log__progress("%0100d", 1);
+}
+
+/* A pipe has no size: 80 columns. */
+static void long_progress(void **state)
+{
+	char want[128];
+
+	snprintf(want, sizeof(want), "\r\033[K%079d", 0);
+	assert_string_equal(in_child(show_long, "xterm").err, want);
+	assert_string_equal(in_child(show_long, "dumb").err, "");
+}
+
 static void say_to_syslog(const void *ctx)
 {
 	program_invocation_short_name = (char *)"tool";
@@ -174,8 +191,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hostile_names), cmocka_unit_test(debugging),
-		cmocka_unit_test(progress),	 cmocka_unit_test(to_syslog),
-		cmocka_unit_test(unread),
+		cmocka_unit_test(progress),	 cmocka_unit_test(long_progress),
+		cmocka_unit_test(to_syslog),	 cmocka_unit_test(unread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

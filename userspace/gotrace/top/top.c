@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/opts.h"
+#include "lib/progress.h"
 #include "reader/timeline.h"
 #include "top.h"
 
@@ -43,6 +44,7 @@ static const struct argp_option options[] = {
 	TOP_OPTION("only the first N lines of each table (default: 10)"),
 	{ "json", OPT_JSON, NULL, 0, "print one JSON object per window, with times in nanoseconds",
 	  0 },
+	COLOR_OPTION,
 	READING_OPTIONS,
 	{},
 };
@@ -226,6 +228,7 @@ int do_top(int argc, char **argv, struct error *error)
 	int err;
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
+	progress__forbid();
 	err = show(&a, error);
 	selection__deinit(&a.reading.in.select);
 	return err ? EXIT_FAILED : EXIT_DONE;

@@ -22,6 +22,7 @@
 
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "lib/terminal.h"
 #include "top.h"
 
 #define ENTER	    "\x1b[?1049h\x1b[?25l" /* the alternate screen, without a cursor */
@@ -56,7 +57,7 @@ bool top_terminal__exists(void)
 {
 	int fd;
 
-	if (!isatty(STDOUT_FILENO))
+	if (!terminal__can_redraw(STDOUT_FILENO))
 		return false;
 	fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
 	if (fd >= 0)

@@ -46,6 +46,7 @@ static const struct argp_option options[] = {
 	  "divide each recording into N samples of equal length; default: 20", 0 },
 	TOP_OPTION("print N figures per table, besides those that differ; default: 10"),
 	{ "json", OPT_JSON, NULL, 0, "print JSON, with all figures and times in nanoseconds", 0 },
+	COLOR_OPTION,
 	READING_OPTIONS,
 	{},
 };

@@ -43,6 +43,7 @@ static const struct argp_option options[] = {
 	{ "from", OPT_FROM, "T", 0, "only the time at T and later: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only the time before T", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
+	COLOR_OPTION,
 	READING_OPTIONS,
 	{},
 };

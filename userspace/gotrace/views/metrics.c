@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/progress.h"
 #include "metrics/engine.h"
 #include "metrics/metrics.h"
 #include "gotrace/command.h"
@@ -57,6 +58,7 @@ static int print(struct engine *e, struct error *error)
 		return error__set(error, err, "out of memory");
 	target.snapshot = snapshot.data;
 	target.size = snapshot.len;
+	progress__end();
 	err = metrics__print(stdout, &target, 1, error);
 	outbuf__deinit(&snapshot);
 	return err;

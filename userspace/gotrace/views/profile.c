@@ -51,6 +51,7 @@ static const struct argp_option options[] = {
 	{ "from", OPT_FROM, "T", 0, "only what lies after T: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only what lies before T", 0 },
 	FORCE_OPTION,
+	COLOR_OPTION,
 	READING_OPTIONS,
 	{},
 };

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "lib/opts.h"
+#include "lib/progress.h"
 
 enum { OPT_PORT = 600, OPT_SPANS, OPT_CACHE };
 
@@ -79,6 +80,7 @@ static const struct argp parser = {
 
 static int print_data(const struct view *v, struct error *error)
 {
+	progress__end();
 	if (fwrite(v->whole.data, 1, v->whole.len, stdout) != v->whole.len || fflush(stdout))
 		return error__set(error, -errno, "cannot write the output: %s", strerror(errno));
 	return 0;
@@ -89,6 +91,7 @@ static int serve(struct view *v, uint16_t port, struct error *error)
 	sigset_t ends;
 	int err = view__listen(v, port, error);
 
+	progress__forbid(); /* other threads read parts of the trace while it serves */
 	if (err)
 		return err;
 	sigemptyset(&ends);
