@@ -60,11 +60,13 @@ int about__sync(struct about *a, const struct trace_event *sync)
 	struct private_record record;
 	struct private_reader r;
 	int64_t wall, since;
-	int more;
+	int more = 0;
 
 	a->has_wall = trace_clock__wall(clock, &wall) &&
 		      !__builtin_sub_overflow(sync->time, clock->time, &since) &&
 		      !__builtin_add_overflow(wall, since, &a->wall);
+	if (!sync->dictionary) /* the end of an empty trace */
+		return 0;
 	private_reader__init(&r, sync->dictionary);
 	while ((more = private_reader__next(&r, &record)) > 0) {
 		if (record.kind == PRIVATE_META)
