@@ -164,7 +164,7 @@ static void put_request(const struct subject *s, struct json *j, const struct la
 	}
 	if (!chosen)
 		return;
-	snprintf(text, sizeof(text), "%.3f ms of it in one of %.3f ms (task %" PRIu64 ")",
+	snprintf(text, sizeof(text), "example: %.3f ms of %.3f ms in task %" PRIu64,
 		 (double)most / 1e6, (double)time_sub(chosen->end, chosen->begin) / 1e6,
 		 chosen->id);
 	put_range(j, text, report__time(s->d, chosen->begin), report__time(s->d, chosen->end),
@@ -220,7 +220,7 @@ static void put_links(const struct subject *s, struct json *j, const struct late
 	else
 		put_wait(s, j, c);
 	json__open(j, NULL, '{');
-	json__string(j, "text", s->requests ? "requests" : "goroutines");
+	json__string(j, "text", s->requests ? "all requests" : "all goroutines");
 	json__string(j, "section", s->requests ? "requests" : "goroutines");
 	if (s->requests)
 		json__bytes(j, "name", s->name.data, s->name.len);
