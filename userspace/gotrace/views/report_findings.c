@@ -96,16 +96,44 @@ static void describe(const struct subject *s, const struct latency_cause *c, cha
 		snprintf(ret, size, "was blocked (%.*s)", cut(r), r.data);
 }
 
-/* What held the CPUs most, in a trace that has that. 0 or -ENOMEM. */
-static int describe_holder(const struct subject *s, char *ret, size_t size)
+/* What preempted the threads for the longest time, unless the cause names it. */
+static void describe_preemptor(const struct subject *s, const struct latency_cause *c, char *ret,
+			       size_t size)
+{
+	static const char prefix[] = "preempted by ";
+	struct trace_string name, longest = {};
+	const struct duration *at = s->stats->reasons.at;
+	int64_t most = 0;
+
+	for (uint32_t i = 0; i < s->stats->reasons.n; i++) {
+		name = latency__reason(s->latency, at[i].kind);
+		if (latency_reason__part(at[i].kind) != PART_KERNEL_RUNNABLE || at[i].ns <= most ||
+		    name.len <= strlen(prefix) || memcmp(name.data, prefix, strlen(prefix)))
+			continue;
+		longest = name;
+		most = at[i].ns;
+	}
+	if (most && !equal(longest, c->reason))
+		snprintf(ret, size, "; %.3f s of it after it was %.*s", (double)most / 1e9,
+			 cut(longest), longest.data);
+}
+
+/*
+ * What held the CPUs most, in a trace that has that; in others with kernel events, what they were given to
+ * at first. 0 or -ENOMEM.
+ */
+static int describe_holder(const struct subject *s, const struct latency_cause *c, char *ret,
+			   size_t size)
 {
 	struct trace_string name;
 	struct duration *tasks;
 	size_t n;
 
 	ret[0] = 0;
-	if (!latency__is_aligned(s->latency))
+	if (!latency__is_aligned(s->latency)) {
+		describe_preemptor(s, c, ret, size);
 		return 0;
+	}
 	tasks = tasks__sorted(s->stats, &n);
 	if (!tasks)
 		return -ENOMEM;
@@ -256,7 +284,7 @@ static int put_cause(const struct subject *s, struct json *j, const struct laten
 
 	describe(s, c, what, sizeof(what));
 	if (c->part == PART_KERNEL_RUNNABLE)
-		err = describe_holder(s, where, sizeof(where));
+		err = describe_holder(s, c, where, sizeof(where));
 	else if (place.len)
 		snprintf(where, sizeof(where), ", most of it in %.*s", cut(place), place.data);
 	snprintf(text, sizeof(text), "%s%s", what, where);
