@@ -4,14 +4,12 @@
  */
 #include "report/about.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "format/private_read.h"
-#include "reader/timeline.h"
 
 /* Null bytes between the arguments, as /proc/PID/cmdline has them, become spaces. */
 static void set(char to[ABOUT_TEXT_MAX + 1], struct trace_string text)
@@ -65,6 +63,8 @@ int about__sync(struct about *a, const struct trace_event *sync)
 	a->has_wall = trace_clock__wall(clock, &wall) &&
 		      !__builtin_sub_overflow(sync->time, clock->time, &since) &&
 		      !__builtin_add_overflow(wall, since, &a->wall);
+	if (!sync->dictionary) /* the end of a trace without a generation */
+		return 0;
 	private_reader__init(&r, sync->dictionary);
 	while ((more = private_reader__next(&r, &record)) > 0) {
 		if (record.kind == PRIVATE_META)

@@ -38,6 +38,19 @@ static void expect(int64_t time, struct trace_clock clock, const char *expected)
 	dictionary__deinit(&dictionary);
 }
 
+/* Such as the sync at the end of a trace that ends before its first generation. */
+static void no_dictionary(void **state)
+{
+	const struct trace_sync sync = { .n = 1 };
+	const struct trace_event ev = { .sync = &sync };
+	struct about about = {};
+
+	(void)state;
+	assert_int_equal(about__sync(&about, &ev), 0);
+	assert_string_equal(about.command, "");
+	assert_false(about.has_wall);
+}
+
 static void nothing_is_known(void **state)
 {
 	(void)state;
@@ -114,8 +127,13 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, stop)
 	const struct CMUnitTest tests[] = {
-		TEST(nothing_is_known), TEST(private_data),  TEST(clock_of_sync),
-		TEST(invalid_ticks),	TEST(invalid_clock), TEST(before_1970),
+		cmocka_unit_test(no_dictionary),
+		TEST(nothing_is_known),
+		TEST(private_data),
+		TEST(clock_of_sync),
+		TEST(invalid_ticks),
+		TEST(invalid_clock),
+		TEST(before_1970),
 		TEST(long_command),
 	};
 

@@ -217,17 +217,17 @@ static enum report_wait wait_of(const struct latency_cause *c)
 	return c ? waits[c->part] : REPORT_WAITS;
 }
 
-/* The longest single wait of any goroutine of the program. */
+/* The longest single wait of the kind. */
 static void put_wait(const struct subject *s, struct json *j, const struct latency_cause *c)
 {
-	enum report_wait kind = wait_of(c);
-	struct report_longest longest;
 	static const char *const names[REPORT_WAITS] = {
 		[REPORT_WAIT_P] = "wait for a P",
 		[REPORT_WAIT_CPU] = "wait for a CPU",
 		[REPORT_WAIT_SYSCALL] = "system call",
 		[REPORT_WAIT_LOCK] = "wait for a lock or wait group",
 	};
+	enum report_wait kind = wait_of(c);
+	struct report_longest longest;
 	char text[NAME_MAX_LEN + 128];
 
 	if (kind == REPORT_WAITS || !report_lanes__longest(s->d->lanes, kind, &longest))
