@@ -113,12 +113,18 @@ causes_equal()
 			kernel_runnable_ns: (map(.kernel_runnable_ns) | add // 0), throttled_ns: (map(.throttled_ns) | add // 0),
 			of_which: { gc_assist_ns: (map(.of_which.gc_assist_ns) | add // 0) },
 			by_reason: { go_blocked: (map(.by_reason.go_blocked[]) | sums), syscall_blocked: (map(.by_reason.syscall_blocked[]) | sums),
-				kernel_blocked: (map(.by_reason.kernel_blocked[]) | sums) } }) end) as $t |
+				kernel_blocked: (map(.by_reason.kernel_blocked[]) | sums), kernel_runnable: (map(.by_reason.kernel_runnable[]) | sums) } }) end) as $t |
 		($t | causes($r != null)) as $c |
 		(if $r then $t.total_ns else ($c | add // 0) + $t.oncpu_ns - $t.of_which.gc_assist_ns end) as $base |
 		([$page[0].findings[] | select(.ns) | select(.text | endswith(" running.") or endswith(" on a CPU.") | not).ns] ==
 			($c | map(select(. >= 0.05 * $base)) | sort | reverse | .[:6])) and
 		all($page[0].findings[] | select(.ns); $base == 0 or (.ns / $base - .share | fabs < 1e-6)) and
+		($t.by_reason.kernel_runnable // [] | map(select(.name | startswith("preempted by "))) | max_by(.ns)) as $preempted |
+		all($page[0].findings[].text | select(test(" was waiting for a CPU")); . as $text |
+			($t.by_reason.kernel_runnable | max_by(.ns)) as $longest |
+			contains("after its thread was \($longest.name)") or contains("after its thread yielded") or $longest.name == "unknown") and
+		all($page[0].findings[].text | capture("; (?<s>[0-9.]+) s of it after it was (?<name>.*)[.]$"); $preempted.name[:200] == .name and
+			((.s | tonumber) - $preempted.ns / 1e9 | fabs < 0.001)) and
 		any($page[0].findings[]; .text == "Nothing stands out.") == ($c | all(. < 0.05 * $base))' >/dev/null
 }
 

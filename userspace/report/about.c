@@ -4,14 +4,12 @@
  */
 #include "report/about.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "format/private_read.h"
-#include "reader/timeline.h"
 
 /* Null bytes between the arguments, as /proc/PID/cmdline has them, become spaces. */
 static void set(char to[ABOUT_TEXT_MAX + 1], struct trace_string text)

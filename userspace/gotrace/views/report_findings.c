@@ -96,16 +96,44 @@ static void describe(const struct subject *s, const struct latency_cause *c, cha
 		snprintf(ret, size, "was blocked (%.*s)", cut(r), r.data);
 }
 
-/* What held the CPUs most, in a trace that has that. 0 or -ENOMEM. */
-static int describe_holder(const struct subject *s, char *ret, size_t size)
+/* What preempted the threads for the longest time, unless the cause names it. */
+static void describe_preemptor(const struct subject *s, const struct latency_cause *c, char *ret,
+			       size_t size)
+{
+	static const char prefix[] = "preempted by ";
+	struct trace_string name, longest = {};
+	const struct duration *at = s->stats->reasons.at;
+	int64_t most = 0;
+
+	for (uint32_t i = 0; i < s->stats->reasons.n; i++) {
+		name = latency__reason(s->latency, at[i].kind);
+		if (latency_reason__part(at[i].kind) != PART_KERNEL_RUNNABLE || at[i].ns <= most ||
+		    name.len <= strlen(prefix) || memcmp(name.data, prefix, strlen(prefix)))
+			continue;
+		longest = name;
+		most = at[i].ns;
+	}
+	if (most && !equal(longest, c->reason))
+		snprintf(ret, size, "; %.3f s of it after it was %.*s", (double)most / 1e9,
+			 cut(longest), longest.data);
+}
+
+/*
+ * What held the CPUs most, in a trace that has that; in others with kernel events, what they were given to
+ * at first. 0 or -ENOMEM.
+ */
+static int describe_holder(const struct subject *s, const struct latency_cause *c, char *ret,
+			   size_t size)
 {
 	struct trace_string name;
 	struct duration *tasks;
 	size_t n;
 
 	ret[0] = 0;
-	if (!latency__is_aligned(s->latency))
+	if (!latency__is_aligned(s->latency)) {
+		describe_preemptor(s, c, ret, size);
 		return 0;
+	}
 	tasks = tasks__sorted(s->stats, &n);
 	if (!tasks)
 		return -ENOMEM;
@@ -164,7 +192,7 @@ static void put_request(const struct subject *s, struct json *j, const struct la
 	}
 	if (!chosen)
 		return;
-	snprintf(text, sizeof(text), "%.3f ms of it in one of %.3f ms (task %" PRIu64 ")",
+	snprintf(text, sizeof(text), "example: %.3f ms of %.3f ms in task %" PRIu64,
 		 (double)most / 1e6, (double)time_sub(chosen->end, chosen->begin) / 1e6,
 		 chosen->id);
 	put_range(j, text, report__time(s->d, chosen->begin), report__time(s->d, chosen->end),
@@ -189,17 +217,17 @@ static enum report_wait wait_of(const struct latency_cause *c)
 	return c ? waits[c->part] : REPORT_WAITS;
 }
 
-/* The longest single wait of any goroutine of the program. */
+/* The longest single wait of the kind. */
 static void put_wait(const struct subject *s, struct json *j, const struct latency_cause *c)
 {
-	enum report_wait kind = wait_of(c);
-	struct report_longest longest;
 	static const char *const names[REPORT_WAITS] = {
 		[REPORT_WAIT_P] = "wait for a P",
 		[REPORT_WAIT_CPU] = "wait for a CPU",
 		[REPORT_WAIT_SYSCALL] = "system call",
 		[REPORT_WAIT_LOCK] = "wait for a lock or wait group",
 	};
+	enum report_wait kind = wait_of(c);
+	struct report_longest longest;
 	char text[NAME_MAX_LEN + 128];
 
 	if (kind == REPORT_WAITS || !report_lanes__longest(s->d->lanes, kind, &longest))
@@ -220,7 +248,7 @@ static void put_links(const struct subject *s, struct json *j, const struct late
 	else
 		put_wait(s, j, c);
 	json__open(j, NULL, '{');
-	json__string(j, "text", s->requests ? "requests" : "goroutines");
+	json__string(j, "text", s->requests ? "all requests" : "all goroutines");
 	json__string(j, "section", s->requests ? "requests" : "goroutines");
 	if (s->requests)
 		json__bytes(j, "name", s->name.data, s->name.len);
@@ -256,7 +284,7 @@ static int put_cause(const struct subject *s, struct json *j, const struct laten
 
 	describe(s, c, what, sizeof(what));
 	if (c->part == PART_KERNEL_RUNNABLE)
-		err = describe_holder(s, where, sizeof(where));
+		err = describe_holder(s, c, where, sizeof(where));
 	else if (place.len)
 		snprintf(where, sizeof(where), ", most of it in %.*s", cut(place), place.data);
 	snprintf(text, sizeof(text), "%s%s", what, where);

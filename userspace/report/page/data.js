@@ -15,6 +15,12 @@ const add = (parent, name, text, attributes) => {
 const timeText = ns => ns >= 1e9 ? (ns / 1e9).toFixed(3) + " s" : ns >= 1e6 ? (ns / 1e6).toFixed(3) + " ms" :
 	ns >= 1e3 ? (ns / 1e3).toFixed(3) + " µs" : Math.round(ns) + " ns";
 
+// A time of an axis whose marks are `step` apart: as many digits as differ
+const axisText = (ns, step) => {
+	const [unit, name] = step >= 1e8 ? [1e9, "s"] : step >= 1e5 ? [1e6, "ms"] : step >= 100 ? [1e3, "µs"] : [1, "ns"];
+	return `${(ns / unit).toFixed(step < unit ? 1 : 0)} ${name}`;
+};
+
 const amountText = (value, unit) => {
 	if (unit !== "bytes")
 		return String(value);
@@ -89,7 +95,7 @@ const decodePoints = text => {
 	return points;
 };
 
-const KINDS = ["running", "runnable", "cpu-wait", "syscall", "waiting", "gc", "stw", "idle"];
+const KINDS = ["running", "runnable", "cpu-wait", "syscall", "waiting", "gc", "stw", "task", "idle"];
 const PART_KINDS = {
 	oncpu: "running", go_runnable: "runnable", kernel_runnable: "cpu-wait", throttled: "stw",
 	kernel_blocked: "gc", syscall_blocked: "syscall", go_blocked: "waiting",
@@ -103,6 +109,31 @@ const readColors = () => {
 	for (const name of [...KINDS, "text", "faint", "line", "back", "panel", "link"])
 		colors[name] = style.getPropertyValue("--" + name).trim();
 	return colors;
+};
+
+// Makes the canvas as wide as its element, and returns its context, cleared, with a unit of a CSS pixel.
+const prepareCanvas = (canvas, height) => {
+	const scale = devicePixelRatio || 1, width = canvas.clientWidth;
+	canvas.style.height = height + "px";
+	if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
+		canvas.width = Math.round(width * scale);
+		canvas.height = Math.round(height * scale);
+	}
+	const c = canvas.getContext("2d");
+	c.setTransform(scale, 0, 0, scale, 0, 0);
+	c.clearRect(0, 0, width, height);
+	c.font = "12px system-ui, sans-serif";
+	c.textBaseline = "middle";
+	return c;
+};
+
+const LEGEND = [["running", "running"], ["waiting for a P", "runnable"], ["waiting for a CPU", "cpu-wait"], ["system call", "syscall"],
+	["waiting", "waiting"], ["GC", "gc"], ["stop-the-world", "stw"], ["task", "task"]];
+// An element of a legend
+const addKey = (parent, text, kind) => {
+	const item = add(parent, "span");
+	add(item, "i", undefined, { style: `background: var(--${kind})` });
+	item.append(text);
 };
 
 const section = (id, title) => {

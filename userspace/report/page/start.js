@@ -2,17 +2,8 @@
 // Reads the data, which the page contains or, with `gotrace view`, loads, and makes the sections.
 const show = data => {
 	const { trace } = data;
-	if (trace) {
-		document.title = `gotrace report: ${trace.program || trace.file}`;
-		const started = trace.start_wall && new Date(trace.start_wall);
-		const facts = [trace.program && trace.file, trace.go_version || (trace.go && `trace format of Go ${trace.go}`), timeText(trace.ns),
-			trace.events !== undefined && `${trace.events.toLocaleString("en")} events`, trace.kernel === false && "without kernel events"];
-		add(byId("trace"), "strong", trace.program || trace.file);
-		byId("trace").append(` ${facts.filter(Boolean).join(", ")}`);
-		if (started)
-			add(byId("trace"), "time", `, started ${trace.start_wall.slice(0, 19).replace("T", " ")} UTC`, { datetime: trace.start_wall,
-				title: started.toLocaleString() });
-	}
+	if (trace)
+		showTrace(trace);
 	const findings = data.findings ? section("findings", "What dominated") : null;
 	const timeline = data.lanes && data.lanes.length ? new Timeline(data) : null;
 	const follow = link => {
@@ -47,6 +38,8 @@ const load = async () => {
 	return answer.json();
 };
 
+addTheme(byId("switches"));
+addHelp(byId("switches"));
 addEventListener("DOMContentLoaded", () => load().then(show).catch(error => {
 	document.documentElement.dataset.error = error.message;
 	add(byId("page"), "p", "Cannot show the trace: " + error.message, { role: "alert" });

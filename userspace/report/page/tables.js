@@ -1,11 +1,15 @@
 "use strict";
 // The findings and the tables, whose texts are part of the document, so that a browser's search finds them.
 const ROWS_AT_ONCE = 200;
+const ROWS_SEARCHED = 20; // longer tables have a search
 
 const showFindings = (parent, findings, follow) => {
 	const list = add(parent, "ul");
 	for (const finding of findings) {
-		const item = add(list, "li", finding.text + " ");
+		const item = add(list, "li"), bar = add(item, "span", undefined, { class: "share", "aria-hidden": "true" });
+		add(bar, "i", undefined, { style: `width: ${100 * Math.min(finding.share, 1)}%` });
+		bar.hidden = !finding.share;
+		item.append(finding.text + " ");
 		add(item, "span", `(${finding.detail}) `, { class: "detail" });
 		for (const link of finding.links || []) {
 			add(item, "button", link.text, { class: "link", type: "button" }).addEventListener("click", () => follow(link));
@@ -27,32 +31,43 @@ const splitBar = (cell, names, parts) => {
 	bar.setAttribute("aria-label", bar.title);
 };
 
-// A column: title, value of a row (to sort by), and text or a function that fills the cell.
-const sortedTable = (parent, columns, rows, clicked) => {
-	const box = add(parent, "div", undefined, { class: "table", tabindex: "0" }), table = add(box, "table");
-	const head = add(add(table, "thead"), "tr"), body = add(table, "tbody");
+// A column: title, value of a row (to sort by), and text or a function that fills the cell. `omitted` is a text
+// about rows that the data do not have.
+const sortedTable = (parent, columns, rows, clicked, omitted) => {
+	const [names] = columns, search = rows.length > ROWS_SEARCHED && add(add(parent, "div", undefined, { class: "tools" }), "input", undefined,
+		{ type: "search", placeholder: `Search ${rows.length} rows by ${names.title}`, "aria-label": `Search rows by ${names.title}` });
+	const box = add(parent, "div", undefined, { class: "table", tabindex: "0", role: "region", "aria-label": `Table by ${names.title}` });
+	const table = add(box, "table"), head = add(add(table, "thead"), "tr"), body = add(table, "tbody");
+	const rest = add(parent, "p", "", { class: "detail", "aria-live": "polite" }), count = add(rest, "span");
+	const more = add(rest, "button", "", { class: "link", type: "button" });
 	let shown = ROWS_AT_ONCE, sorted = rows;
-	const more = add(parent, "button", "", { class: "link", type: "button" });
-	const fill = () => {
-		body.replaceChildren();
-		for (const row of sorted.slice(0, shown)) {
-			const tr = add(body, "tr");
-			for (const column of columns) {
-				const cell = add(tr, "td");
-				if (column.fill)
-					column.fill(cell, row);
-				else if (column === columns[0] && clicked)
-					add(cell, "button", column.text(row), { class: "link", type: "button" }).addEventListener("click", () => clicked(row));
-				else
-					cell.textContent = column.text(row);
-				if (column === columns[0])
-					cell.title = column.text(row);
-			}
+	const fillRow = row => {
+		const tr = add(body, "tr");
+		for (const column of columns) {
+			const cell = add(tr, "td");
+			if (column.fill)
+				column.fill(cell, row);
+			else if (column === names && clicked)
+				add(cell, "button", column.text(row), { class: "link", type: "button" }).addEventListener("click", () => clicked(row));
+			else
+				cell.textContent = column.text(row);
+			if (column === names)
+				cell.title = column.text(row);
 		}
-		more.textContent = `Show ${Math.min(ROWS_AT_ONCE, sorted.length - shown)} more of ${sorted.length}`;
-		more.hidden = sorted.length <= shown;
+	};
+	const fill = () => {
+		const wanted = search ? search.value.toLowerCase() : "";
+		const found = wanted ? sorted.filter(row => names.text(row).toLowerCase().includes(wanted)) : sorted, n = Math.min(shown, found.length);
+		body.replaceChildren();
+		found.slice(0, n).forEach(fillRow);
+		const what = wanted ? `${found.length} of ${rows.length} rows match` : `${rows.length} rows`;
+		count.textContent = [n < found.length || wanted ? `${what}, ${n} are shown. ` : "", omitted || ""].join("");
+		more.textContent = `Show ${Math.min(ROWS_AT_ONCE, found.length - n)} more`;
+		more.hidden = n === found.length;
 	};
 	more.addEventListener("click", () => { shown += ROWS_AT_ONCE; fill(); });
+	if (search)
+		search.addEventListener("input", () => { shown = ROWS_AT_ONCE; fill(); });
 	for (const column of columns) {
 		const th = add(head, "th", undefined, { scope: "col" });
 		let descending = true;
@@ -69,7 +84,7 @@ const sortedTable = (parent, columns, rows, clicked) => {
 	fill();
 };
 
-const textColumn = (title, value, text = value) => ({ title, value, text });
+const textColumn = (title, value, text = row => String(value(row))) => ({ title, value, text });
 const timeColumn = (title, value) => ({ title, value, text: row => timeText(value(row)) });
 const partColumns = (names, rows) => [
 	{ title: "split", value: row => row.parts[0], fill: (cell, row) => splitBar(cell, names, row.parts) },
@@ -79,16 +94,17 @@ const partColumns = (names, rows) => [
 
 const showGoroutines = (goroutines, follow) => {
 	const s = section("goroutines", "Goroutines");
-	add(s, "p", "By start function", { class: "detail" });
+	add(s, "h3", "By start function");
 	sortedTable(s, [
 		textColumn("start function", f => f.name || "(unknown)"), textColumn("count", f => f.count),
 		timeColumn("total", f => f.total), ...partColumns(goroutines.parts, goroutines.functions),
 	], goroutines.functions);
-	add(s, "p", `Each goroutine${goroutines.omitted ? `; ${goroutines.omitted} shorter ones are omitted` : ""}`, { class: "detail" });
+	add(s, "h3", "Each goroutine");
 	sortedTable(s, [
 		textColumn("goroutine", g => g.id, g => `G${g.id} ${g.name || "(unknown)"}`), timeColumn("from", g => g.from),
 		timeColumn("total", g => g.total ?? g.to - g.from), ...partColumns(goroutines.parts, goroutines.list),
-	], goroutines.list, g => follow({ from: g.from, to: g.to, lane: "g:" + g.id }));
+	], goroutines.list, g => follow({ from: g.from, to: g.to, lane: "g:" + g.id }),
+	goroutines.omitted ? `${goroutines.omitted} goroutines that existed for a shorter time are not in this report.` : "");
 };
 
 // Bars of a histogram whose buckets are [least ns, count]
@@ -119,7 +135,7 @@ const showRequests = (requests, follow) => {
 		.sort((a, b) => (b.to - b.from) - (a.to - a.from));
 	if (!worst.length)
 		return;
-	add(s, "p", "The slowest ones", { class: "detail" });
+	add(s, "h3", "The slowest ones");
 	sortedTable(s, [
 		textColumn("request", w => `${w.name} (task ${w.id})`), timeColumn("from", w => w.from),
 		timeColumn("duration", w => w.to - w.from), ...partColumns(requests.parts, worst),
