@@ -27,7 +27,7 @@ class Tab:
         self.last += 1
         await self.socket.send(json.dumps({"id": self.last, "method": method, "params": parameters}))
         while True:
-            message = json.loads(await asyncio.wait_for(self.socket.recv(), 60))
+            message = json.loads(await asyncio.wait_for(self.socket.recv(), 120))
             self.note(message)
             if message.get("id") == self.last:
                 check("error" not in message, f"{method}: {message.get('error')}")

@@ -85,12 +85,12 @@ class TraceProcessor:
         self.methods = self.protos.TraceProcessorRpc
 
     async def request(self, method, **fields):
-        """Returns all replies to it: the last one has an end, or is the only one."""
+        """Returns all replies to it. Only a query has several; the last batch of rows says that it is the last."""
         stream = self.protos.TraceProcessorRpcStream()
         stream.msg.add(request=method, **fields)
         await self.tab.value(f"ask('{base64.b64encode(stream.SerializeToString()).decode()}')")
         answered = self.protos.TraceProcessorRpcStream()
-        while not answered.msg or (answered.msg[-1].HasField("query_result") and not answered.msg[-1].query_result.batch[-1].is_last_batch):
+        while not answered.msg or any(not batch.is_last_batch for batch in answered.msg[-1].query_result.batch):
             answered.MergeFromString(base64.b64decode(await self.tab.value("replies()")))
         for reply in answered.msg:
             check(not reply.HasField("fatal_error") and not reply.HasField("invalid_request"), str(reply)[:500])
