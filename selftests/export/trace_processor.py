@@ -143,8 +143,8 @@ async def main(paths):
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         async with browser_tab() as tab:
-            await tab.go(f"http://127.0.0.1:{server.server_port}/manifest.json")
-            await tab.until("document.readyState === 'complete' && location.protocol === 'http:'", "no page")
+            await tab.open(f"http://127.0.0.1:{server.server_port}/manifest.json",
+                "document.readyState === 'complete' && location.protocol === 'http:'")
             await tab.value(WORKER)
             processor = TraceProcessor(tab)
             for path in paths:
