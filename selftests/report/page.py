@@ -15,7 +15,6 @@ from browser import browser_tab, check
 
 WIDTHS = (375, 1280, 2560)
 
-
 # The time that a statement and the picture after it take
 MEASURE = "new Promise(done => { const t = performance.now(); %s; requestAnimationFrame(() => setTimeout(() => done(performance.now() - t))); })"
 RANGE = "document.querySelector('#timeline .tools .detail').textContent"
