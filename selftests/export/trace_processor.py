@@ -22,6 +22,7 @@ from perfetto.common.query_result_iterator import QueryResultIterator
 from perfetto.trace_processor.platform import PlatformDelegate
 from perfetto.trace_processor.protos import ProtoFactory
 
+sys.dont_write_bytecode = True  # it would change the inputs of selftests/keep
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from browser import browser_tab, check
 from summary import owner_of

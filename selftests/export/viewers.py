@@ -16,6 +16,7 @@ import sys
 
 import viztracer
 
+sys.dont_write_bytecode = True  # it would change the inputs of selftests/keep
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from browser import browser_tab, check
 from summary import owner_of

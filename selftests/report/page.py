@@ -10,6 +10,7 @@ import asyncio
 import pathlib
 import sys
 
+sys.dont_write_bytecode = True  # it would change the inputs of selftests/keep
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from browser import browser_tab, check
 
