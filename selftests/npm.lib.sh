@@ -1,4 +1,4 @@
-# Packages of npm at test time; read after programs.lib.sh. They are cached with its programs.
+# Packages of npm at test time; needs programs.lib.sh. They are cached with its programs.
 
 # NAME VERSION FILE SHA256: downloads the package with npm, or with curl if that is missing, and sets NPM_PACKAGE to its
 # folder. False if FILE in it has another checksum.

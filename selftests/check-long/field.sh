@@ -9,9 +9,9 @@
 # selftests/fidelity.lib.sh. For esbuild the numbers of goroutines are known: it starts one per
 # file. When it serves, SIGQUIT makes it print the start functions of its goroutines.
 . "$(dirname "$0")/../lib.sh"
+. selftests/npm.lib.sh
 . selftests/fidelity.lib.sh
 . selftests/field.lib.sh
-. selftests/npm.lib.sh
 
 FIELD_SECONDS=${FIELD_SECONDS:-6}
 FILES=300 # that esbuild bundles

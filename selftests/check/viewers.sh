@@ -14,7 +14,6 @@
 
 SPEEDSCOPE=1.25.0
 SPEEDSCOPE_SHA256=12b7fcfa95b1f07633886569903e0117043d810c83951ac9084e34c689ef1044
-KINDS='net sync syscall sched wall region task gc cpu offcpu'
 
 view() # VIEWER...: opens files
 {
@@ -46,18 +45,20 @@ chrome()
 	[ ${#files[@]} -gt 20 ] && jq -e '.samples > 3 and .arrows > 100' "$tmp/viewed"
 }
 
-# Each kind of profile of a run and of a trace with kernel events; those without stacks are left out
+# The stacks of each golden trace; of a run and of a trace with kernel events also each kind of profile
 speedscope()
 {
 	local trace kind files=() file
 
-	for trace in "$CORPUS/runs/short-$ORACLE_GO.trace" "$RECORDED"; do
-		file=$tmp/speedscope-$((${#files[@]} + 1))
+	for trace in $(valid_golden) "$CORPUS/runs/short-$ORACLE_GO.trace" "$RECORDED"; do
+		file=$tmp/${trace##*/}.speedscope
 		$READER export speedscope "$trace" -o "$file" && $READER export folded "$trace" | LC_ALL=C sort >"$file.expected" || return 1
 		files+=("$file")
+	done
+	for trace in "$CORPUS/runs/short-$ORACLE_GO.trace" "$RECORDED"; do
 		for kind in $KINDS; do
-			file=$tmp/$kind-$((${#files[@]} + 1)).pb.gz
-			$READER profile $kind "$trace" -o "$file" && $REFERENCE/profiles -folded "$file" | LC_ALL=C sort >"$file.expected" || return 1
+			file=$tmp/${trace##*/}.$kind.pb.gz
+			$READER profile "$kind" "$trace" -o "$file" && $REFERENCE/profiles -folded "$file" | LC_ALL=C sort >"$file.expected" || return 1
 			[ ! -s "$file.expected" ] || files+=("$file")
 		done
 	done
@@ -65,7 +66,7 @@ speedscope()
 	for file in "${files[@]}"; do
 		LC_ALL=C sort "$file.viewed" >"$tmp/viewed" && same_text "$tmp/viewed" "$file.expected" || { echo "$file"; return 1; }
 	done
-	[ ${#files[@]} -gt 15 ]
+	[ ${#files[@]} -gt 40 ]
 }
 
 ktap_start

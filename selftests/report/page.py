@@ -10,12 +10,11 @@ import asyncio
 import pathlib
 import sys
 
+sys.dont_write_bytecode = True  # it would change the inputs of selftests/keep
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from browser import browser_tab, check
 
 WIDTHS = (375, 1280, 2560)
-
-
 
 # The time that a statement and the picture after it take
 MEASURE = "new Promise(done => { const t = performance.now(); %s; requestAnimationFrame(() => setTimeout(() => done(performance.now() - t))); })"
