@@ -23,6 +23,14 @@ report()
 		in_browser "file://$PWD/$tmp/page.html" runtime.bgsweep "$(build/gotrace goroutines --all --json "$RECORDED" | jq -r "[.goroutines[].name | select(startswith(\"main.\"))][0]")"
 }
 
+# The thin strips of the lanes, computed a second way from single events
+kernel_states()
+{
+	build/gotrace view --json --spans 10000000 "$RECORDED" >"$tmp/data" && build/gotrace events --kernel --json "$RECORDED" >"$tmp/events" &&
+		/usr/bin/python3 selftests/report/timeline.py kernel "$tmp/data" "$tmp/events" >"$tmp/said" || { cat "$tmp/said"; return 1; }
+	note "$(cat "$tmp/said")"
+}
+
 hostile_names()
 {
 	/usr/bin/python3 selftests/report/made_pages.py hostile "$tmp/page.html" >"$tmp/hostile.html" &&
@@ -36,13 +44,21 @@ million_spans()
 		in_browser "file://$PWD/$tmp/large.html" main.function7
 }
 
+merged_kernel_states() # URL, after kernel_states()
+{
+	local ns
+
+	ns=$(jq .trace.ns "$tmp/data") && curl -s -m 30 "$1range.json?from=$((ns / 5))&to=$ns&width=1" >"$tmp/part" &&
+		/usr/bin/python3 selftests/report/timeline.py sums "$tmp/data" "$tmp/part" $((ns / 5)) "$ns"
+}
+
 view()
 {
 	local url status
 
 	start_background build/gotrace view "$RECORDED" && wait_until 30 messages '^http://' || return 1
 	url=$(sed -n 's,^\(http://[^ ]*\).*,\1,p' "$tmp/background.out" | head -n 1)
-	in_browser "$url"
+	in_browser "$url" && merged_kernel_states "$url"
 	status=$?
 	kill "$BACKGROUND_PID"
 	wait "$BACKGROUND_PID"
@@ -54,6 +70,7 @@ if ! try "the browser is installed" locked selftests/deps.sh "${PACKAGES[@]}"; t
 	ktap_end
 fi
 try "a report" report
+try "the kernel's states under goroutines are those of the events" kernel_states
 try "names that are HTML" hostile_names
 try "a million spans" million_spans
 try "a view" view

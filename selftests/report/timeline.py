@@ -8,6 +8,8 @@
     timeline.py same DATA OTHER              exact times of two levels of detail
     timeline.py events DATA EVENTS           heap, arrows, goroutines, with `gotrace events --json`
     timeline.py mmu DATA EVENTS              utilization, computed from intervals
+    timeline.py kernel DATA EVENTS           the kernel's states under each goroutine, computed from
+                                             `gotrace events --kernel --json`
     timeline.py part DATA PART FROM TO       a part has the spans of the whole, cut to [FROM, TO)
     timeline.py sums DATA PART FROM TO       a part with merged spans has the exact times of the whole
 
@@ -263,6 +265,117 @@ def check_mmu(data, events):
     print(f"{len(data['mmu'])} windows, {len(changes)} changes, from {data['mmu'][0][1]}")
 
 
+OFF_STATES = {"preempted": "waiting for a CPU", "yielded": "waiting for a CPU", "throttled": "throttled",
+              "sleeping": "sleeping", "disk": "uninterruptible", "stopped": "stopped", "dead": None}
+
+
+def thread_states(events):
+    """By thread: the times at which its state in the kernel changes, and the states; None: unknown or ended."""
+    changes = {}  # thread: [[time], [state], woken before it left its CPU]
+
+    def change(thread, time, state):
+        times, states, _ = changes.setdefault(thread, [[], [], False])
+        changes[thread][2] = False
+        if not states or states[-1] != state:
+            times.append(time)
+            states.append(state)
+
+    for e in events:
+        if e["kind"] != "Kernel" or e["event"] == "core":
+            continue
+        thread, time, what = e["m"], e["time"], e["event"]
+        before = changes.get(thread, [[], [None], False])
+        state = before[1][-1] if before[1] else None
+        if what == "off_cpu":
+            awake = before[2] and e["why"] in ("sleeping", "disk")
+            change(thread, time, "waiting for a CPU" if awake else OFF_STATES.get(e["why"]))
+        elif what == "waking":
+            by = e["by"]["m"]
+            if not e.get("interrupt") and by != thread and by in changes:
+                change(by, time, "on CPU")
+            if state == "on CPU":
+                before[2] |= by != thread
+            elif state not in ("waiting for a CPU", "throttled") or thread not in changes:
+                change(thread, time, "waiting for a CPU")
+        elif what == "created":
+            change(thread, time, "waiting for a CPU")
+        elif what == "ended":
+            change(thread, time, None)
+        elif what != "named":
+            change(thread, time, "on CPU")
+    return changes
+
+
+def stays(events):
+    """By goroutine: (from, to, thread) while it runs or is in a system call"""
+    on, out = {}, {}
+
+    def leave(g, time):
+        if g in on:
+            since, thread = on.pop(g)
+            out.setdefault(g, []).append((since, time, thread))
+
+    for e in events:
+        g = e.get("goroutine")
+        if e["kind"] != "StateTransition" or g is None or e["from"] == e["to"]:
+            continue
+        leave(g, e["time"])
+        if e["to"] in ("Running", "Syscall"):
+            # What exists when the trace begins was in its state since then.
+            on[g] = (events[0]["time"] if e["from"] == "Undetermined" else e["time"], e["m"])
+    for g in list(on):
+        leave(g, events[-1]["time"])
+    return out
+
+
+def joined(intervals):
+    """Without empty ones; neighbours with the same state are one."""
+    out = []
+    for a, b, state in intervals:
+        if a < b and out and out[-1][1] == a and out[-1][2] == state:
+            out[-1][1] = b
+        elif a < b:
+            out.append([a, b, state])
+    return out
+
+
+def check_kernel(data, events):
+    threads, start = thread_states(events), events[0]["time"]
+    names = [state["name"] for state in data["states"]]
+    lanes = {lane["id"]: lane for lane in data["lanes"]}
+    compared = unknown = 0
+    for g, intervals in stays(events).items():
+        if f"g:{g}" not in lanes:
+            continue
+        wanted, got = [], []
+        strip = [(a, b, names[s]) for a, b, s, *_ in spans(lanes[f"g:{g}"].get("kernel", ""))]
+        ends = [b for _, b, _ in strip]
+        for since, to, thread in intervals:
+            times, states, _ = threads.get(thread, [[], [], False])
+            # Before its first event, only the table of threads in the trace has the state of a thread.
+            first = max(since, min(times[0], to)) if times else to
+            unknown += first - since
+            i = bisect.bisect_right(times, first) - 1
+            while first < to:
+                end = min(times[i + 1] if i + 1 < len(times) else to, to)
+                if states[i] not in (None, "on CPU"):
+                    wanted.append((first - start, end - start, states[i]))
+                first, i = end, i + 1
+            first = max(since, min(times[0], to)) - start if times else to - start
+            for a, b, state in strip[bisect.bisect_right(ends, first):]:
+                if a >= to - start:
+                    break
+                got.append((max(a, first), min(b, to - start), state))
+        got, wanted = joined(got), joined(wanted)
+        compared += len(wanted)
+        if got != wanted:
+            i = next((i for i, (x, y) in enumerate(zip(got, wanted)) if x != y), min(len(got), len(wanted)))
+            failures.append(f"g:{g}: {len(got)} states, expected {len(wanted)}: {got[i:i + 2]}, expected {wanted[i:i + 2]}")
+    print(f"{compared} states of threads under goroutines; unknown for {unknown / 1e6:.3f} ms")
+    if not compared:
+        failures.append("no goroutine has a state of its thread")
+
+
 def check_part(data, part, start, to):
     whole = {lane["id"]: lane for lane in data["lanes"]}
     n = 0
@@ -312,6 +425,8 @@ def main():
         check_events(data, load_events(sys.argv[3]))
     elif what == "mmu":
         check_mmu(data, load_events(sys.argv[3]))
+    elif what == "kernel":
+        check_kernel(data, load_events(sys.argv[3]))
     elif what == "part":
         check_part(data, load(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))
     elif what == "sums":

@@ -62,6 +62,8 @@ int report_lanes__print(struct report_lanes *l, struct json *j, struct error *er
  */
 int report_lanes__part(const struct report_lanes *l, const struct report_lanes_opts *opts,
 		       struct report_strings *strings, struct report_lanes **ret);
+/* After report_lanes__print(), which must not follow: frees all but what report_lanes__part() reads. */
+void report_lanes__keep_store(struct report_lanes *l);
 /* As report_lanes__print(), without the curves and the utilization. */
 int report_lanes__print_part(struct report_lanes *l, struct json *j, struct error *error);
 /* Writes what was aggregated or left out, as sentences, into an open array. */

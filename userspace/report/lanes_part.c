@@ -13,7 +13,7 @@
 #include "report/lanes_impl.h"
 
 /* Spans to read for each one to be shown: they are merged then, with the best threshold. */
-#define READ_PER_SHOWN 8u
+#define READ_PER_SHOWN 4u
 
 struct part {
 	const struct report_lanes *whole;
@@ -153,6 +153,18 @@ int report_lanes__take_store(struct report_lanes *l)
 	for (size_t i = 0; !err && map__next(&l->lanes, &i, &value);)
 		err = take_lane(&p, value, value);
 	return err;
+}
+
+void report_lanes__keep_store(struct report_lanes *l)
+{
+	void *value;
+
+	for (size_t i = 0; map__next(&l->lanes, &i, &value);) {
+		struct report_lane *lane = value;
+
+		spans__deinit(&lane->track.spans);
+		spans__deinit(&lane->kernel.spans);
+	}
 }
 
 /* ---- the part ---- */

@@ -98,7 +98,7 @@ int store__add(struct report_lanes *l, struct lane_track *track, const struct sp
 
 /* ---- levels ---- */
 
-/* Adds a level, unless it would have nearly as many spans as the one below. 0 or -ENOMEM. */
+/* Adds a level, unless it would need more than half of the memory of the last one. 0 or -ENOMEM. */
 static int add_level(struct lane_store *store, uint64_t threshold)
 {
 	const struct packed *last = &store->level[store->levels - 1];
@@ -110,6 +110,7 @@ static int add_level(struct lane_store *store, uint64_t threshold)
 		packed__deinit(&level);
 		return err;
 	}
+	packed__trim(&level);
 	store->threshold[store->levels] = threshold;
 	store->level[store->levels++] = level;
 	return 0;
@@ -130,6 +131,7 @@ static int make_levels(struct report_lanes *l, struct lane_store *store)
 		return 0;
 	l->store_bytes -= bytes_of(store);
 	store->threshold[0] = threshold;
+	packed__trim(&store->level[0]);
 	while (!err && threshold <= l->now && needs_level(store, threshold)) {
 		threshold = store__next_threshold(threshold);
 		err = add_level(store, threshold);

@@ -101,6 +101,22 @@ int packed__merge(struct packed *to, const struct packed *from, uint64_t thresho
 	return err;
 }
 
+void packed__trim(struct packed *p)
+{
+	char *data = p->bytes.len ? realloc(p->bytes.data, p->bytes.len) : NULL;
+	struct packed_block *block =
+		p->blocks ? realloc(p->block, p->blocks * sizeof(*block)) : NULL;
+
+	if (data) {
+		p->bytes.data = data;
+		p->bytes.cap = p->bytes.len;
+	}
+	if (block) {
+		p->block = block;
+		p->cap = p->blocks;
+	}
+}
+
 size_t packed__bytes(const struct packed *p)
 {
 	return p->bytes.cap + p->cap * sizeof(*p->block) + p->tail.cap * sizeof(*p->tail.at) +

@@ -40,6 +40,7 @@ int packed__add(struct packed *p, const struct span *span, const struct span_sum
 /* Adds all spans of `from` to an empty list, and merges them. 0 or -ENOMEM. */
 int packed__merge(struct packed *to, const struct packed *from, uint64_t threshold);
 
+void packed__trim(struct packed *p);	      /* frees memory for more spans */
 size_t packed__bytes(const struct packed *p); /* of memory */
 /* At most as many spans end after `from` and start before `to`. */
 size_t packed__count(const struct packed *p, uint64_t from, uint64_t to);

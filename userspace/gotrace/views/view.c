@@ -8,6 +8,7 @@
 #include "gotrace/views/view.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +19,16 @@
 
 enum { OPT_PORT = 600, OPT_SPANS, OPT_CACHE };
 
-#define SPANS_MIN     1000
-#define SPANS_MAX     10000000
+#define SPANS_MIN      1000
+#define SPANS_MAX      10000000
 
-/* Memory for the spans of the whole trace: for some 40 million events without merging. */
-#define CACHE_DEFAULT (UINT64_C(256) << 20)
-#define CACHE_MIN     (UINT64_C(64) << 10)
-#define CACHE_MAX     (UINT64_C(1) << 40)
+/* Memory for the spans of the whole trace: for some 20 million events without merging. */
+#define CACHE_DEFAULT  (UINT64_C(256) << 20)
+#define CACHE_MIN      (UINT64_C(64) << 10)
+#define CACHE_MAX      (UINT64_C(1) << 40)
+
+/* Larger blocks are returned to the system: each thread would keep those of its answers. */
+#define MMAP_THRESHOLD (2 << 20)
 
 struct arguments {
 	struct view view;
@@ -123,6 +127,7 @@ int do_view(int argc, char **argv, struct error *error)
 	if (!in->json && !strcmp(in->path, "-"))
 		usage_error("parts of the trace are read again: FILE must be a file");
 	v->data->live = true;
+	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	err = view__read(v, error);
 	if (!err)
 		err = in->json ? print_data(v, error) : serve(v, (uint16_t)a.port, error);

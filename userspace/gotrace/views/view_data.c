@@ -20,7 +20,7 @@
 /* Spans of a part: several per pixel and lane that fits on a screen. */
 #define SPANS_PER_PIXEL 100
 #define RANGE_SPANS_MIN 20000
-#define RANGE_SPANS_MAX 300000
+#define RANGE_SPANS_MAX 150000
 
 /* ---- the whole ---- */
 
@@ -76,6 +76,7 @@ int view__read(struct view *v, struct error *error)
 		return error__set(error, -ENOMEM, "out of memory");
 	err = report__read(d, error) ?: print_whole(v, error);
 	v->ns = report_lanes__end(d->lanes);
+	report_lanes__keep_store(d->lanes);
 	if (!err && !d->in.json && has_changed(v))
 		err = stale(v, error);
 	return err;
