@@ -152,7 +152,7 @@ static void hear_answers(struct front *f)
 	struct channel_answer answer;
 	int err;
 
-	while (!(err = channel__hear(f->channel_fd, &answer)))
+	while (!(err = channel__receive(f->channel_fd, &answer)))
 		/* One that is unknown came too late. */
 		if (!http_page__answer(f, &answer))
 			http_stream__answer(f, &answer);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The supervisor's side of the channels: passes requests of askers (the front, and clients of the control
+ * The supervisor's side of the channels: passes requests of requesters (the front, and clients of the control
  * socket) on to recorders, and puts the results of several recorders together.
  *
  * Nothing waits for another process: a recorder that does not answer in time is left out, and an
- * asker that sends something invalid is disconnected. Requests are bounded, for each asker and in all.
+ * requester that sends something invalid is disconnected. Requests are bounded, for each requester and in all.
  *
  * Upstream: gotrace-bpf/supervisor.c. Downstream: channel.c.
  */
@@ -19,11 +19,11 @@
 
 #include "lib/error.h"
 
-#define ROUTER_RECORDERS 64
-#define ROUTER_ASKERS	 8
-#define ROUTER_JOBS	 128 /* requests of all askers */
-#define ROUTER_FDS	 (ROUTER_RECORDERS + ROUTER_ASKERS)
-#define ROUTER_PATIENCE	 (2 * 1000000000ull) /* ns, for the result of a recorder */
+#define ROUTER_RECORDERS  64
+#define ROUTER_REQUESTERS 8
+#define ROUTER_JOBS	  128 /* requests of all requesters */
+#define ROUTER_FDS	  (ROUTER_RECORDERS + ROUTER_REQUESTERS)
+#define ROUTER_PATIENCE	  (2 * 1000000000ull) /* ns, for the result of a recorder */
 
 struct channel_request;
 struct router;
@@ -53,12 +53,12 @@ struct router *router__create(const struct router_opts *opts); /* NULL: no memor
 /* Closes all channels; in a child process, too, which then has none of the parent's. NULL allowed. */
 void router__destroy(struct router *r);
 
-/* Takes the channel over. 0, or -EBUSY: there are ROUTER_ASKERS; it is closed. */
-int router__add_asker(struct router *r, int channel);
+/* Takes the channel over. 0, or -EBUSY: there are ROUTER_REQUESTERS; it is closed. */
+int router__add_requester(struct router *r, int channel);
 /* False once it was disconnected: it has closed the channel, or sent something invalid. */
-bool router__has_asker(const struct router *r, int channel);
-/* When it last sent a request; CLOCK_MONOTONIC, ns. 0: not yet, or it is no asker. */
-uint64_t router__heard(const struct router *r, int channel);
+bool router__has_requester(const struct router *r, int channel);
+/* When it last sent a request; CLOCK_MONOTONIC, ns. 0: not yet, or it is no requester. */
+uint64_t router__last_request(const struct router *r, int channel);
 /*
  * A request of a client of the control socket, which has checked it, and limits how many each client
  * has: takes the descriptor over, and calls opts.answer() once, now or later.

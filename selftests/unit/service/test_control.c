@@ -201,7 +201,7 @@ static bool is_closed(int fd)
 {
 	struct channel_answer answer;
 
-	return channel__hear(fd, &answer) == -EPIPE;
+	return channel__receive(fd, &answer) == -EPIPE;
 }
 
 static void requests(void **state)
@@ -224,8 +224,8 @@ static void requests(void **state)
 	assert_int_equal(a.client[1], a.client[2]);
 	assert_int_not_equal(a.client[0], a.client[1]);
 	control__answer(c, a.client[1], 9, -EBUSY, "busy");
-	assert_int_equal(channel__hear(one, &answer), -EAGAIN);
-	assert_int_equal(channel__hear(two, &answer), 0);
+	assert_int_equal(channel__receive(one, &answer), -EAGAIN);
+	assert_int_equal(channel__receive(two, &answer), 0);
 	assert_int_equal(answer.id, 9);
 	assert_int_equal(answer.error, -EBUSY);
 	/* an answer to one that has gone goes nowhere, also if another one has its descriptor */
@@ -234,7 +234,7 @@ static void requests(void **state)
 	one = connected();
 	control__step(c, 0, handle, &a);
 	control__answer(c, a.client[0], 7, 0, NULL);
-	assert_int_equal(channel__hear(one, &answer), -EAGAIN);
+	assert_int_equal(channel__receive(one, &answer), -EAGAIN);
 	assert_int_equal(control__clients(c), 2);
 	control__close(c);
 	assert_true(is_closed(one) && is_closed(two));
@@ -422,7 +422,7 @@ static void a_flood(void **state)
 		ask(kept[i], 1);
 	control__step(c, 0, handle, &a);
 	for (served = 0; served < CONTROL_CLIENTS; served++)
-		assert_int_equal(channel__hear(kept[served], &answer), 0);
+		assert_int_equal(channel__receive(kept[served], &answer), 0);
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
 		close(kept[i]);
 	control__step(c, 0, handle, &a);
@@ -445,7 +445,7 @@ static void other_user(const void *ctx)
 	if (fd >= 0) { /* it is disconnected */
 		struct channel_answer answer;
 
-		while (channel__hear(fd, &answer) == -EAGAIN)
+		while (channel__receive(fd, &answer) == -EAGAIN)
 			usleep(1000);
 		exit(0);
 	}

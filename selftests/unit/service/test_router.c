@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The router, between askers and recorders that this test plays. */
+/* The router, between requesters and recorders that this test plays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +21,8 @@
 struct fixture {
 	struct router *router;
 	uint64_t now;
-	int asker[ROUTER_ASKERS + 1], recorder[4]; /* our ends */
-	int router_end;				   /* of the last asker */
+	int requester[ROUTER_REQUESTERS + 1], recorder[4]; /* our ends */
+	int router_end;					   /* of the last requester */
 	unsigned int open;
 };
 
@@ -60,14 +60,14 @@ static int connect_recorder(struct fixture *f, unsigned int slot, int pid)
 	return fd[0];
 }
 
-static int connect_asker(struct fixture *f, unsigned int i)
+static int connect_requester(struct fixture *f, unsigned int i)
 {
 	int fd[2];
 
 	assert_int_equal(channel__pair(fd), 0);
-	f->asker[i] = fd[0];
+	f->requester[i] = fd[0];
 	f->router_end = fd[1];
-	return router__add_asker(f->router, fd[1]);
+	return router__add_requester(f->router, fd[1]);
 }
 
 static int setup(void **state)
@@ -80,8 +80,8 @@ static int setup(void **state)
 	*state = f;
 	f->open = count_fds();
 	f->now = 5 * S;
-	for (unsigned int i = 0; i <= ROUTER_ASKERS; i++)
-		f->asker[i] = -1;
+	for (unsigned int i = 0; i <= ROUTER_REQUESTERS; i++)
+		f->requester[i] = -1;
 	for (unsigned int i = 0; i < 4; i++)
 		f->recorder[i] = -1;
 	f->router = router__create(&opts);
@@ -89,7 +89,7 @@ static int setup(void **state)
 	connect_recorder(f, 3, 100);
 	router__set_ready(f->router, 0);
 	router__set_ready(f->router, 3);
-	return f->router ? connect_asker(f, 0) : -1;
+	return f->router ? connect_requester(f, 0) : -1;
 }
 
 static int teardown(void **state)
@@ -98,9 +98,9 @@ static int teardown(void **state)
 	unsigned int open;
 
 	router__destroy(f->router);
-	for (unsigned int i = 0; i <= ROUTER_ASKERS; i++)
-		if (f->asker[i] >= 0)
-			close(f->asker[i]);
+	for (unsigned int i = 0; i <= ROUTER_REQUESTERS; i++)
+		if (f->requester[i] >= 0)
+			close(f->requester[i]);
 	for (unsigned int i = 0; i < 4; i++)
 		if (f->recorder[i] >= 0)
 			close(f->recorder[i]);
@@ -120,7 +120,7 @@ static int ask(struct fixture *f, enum channel_kind kind, int pid, uint64_t id)
 	const struct channel_request request = { kind, pid, id, 0 };
 	int memory = channel__memory();
 
-	assert_int_equal(channel__ask(f->asker[0], &request, memory), 0);
+	assert_int_equal(channel__ask(f->requester[0], &request, memory), 0);
 	step(f);
 	return memory;
 }
@@ -145,7 +145,7 @@ static void assert_answer(struct fixture *f, uint64_t id, int err, const char *t
 {
 	struct channel_answer answer;
 
-	assert_int_equal(channel__hear(f->asker[0], &answer), 0);
+	assert_int_equal(channel__receive(f->requester[0], &answer), 0);
 	assert_int_equal(answer.id, id);
 	assert_int_equal(answer.error, err);
 	assert_string_equal(answer.text, text);
@@ -155,7 +155,7 @@ static void assert_silent(struct fixture *f)
 {
 	struct channel_answer answer;
 
-	assert_int_equal(channel__hear(f->asker[0], &answer), -EAGAIN);
+	assert_int_equal(channel__receive(f->requester[0], &answer), -EAGAIN);
 }
 
 static void assert_result(int memory, const char *expected)
@@ -276,7 +276,7 @@ static int ask_trace(struct fixture *f, int pid, uint64_t id)
 	int fd[2];
 
 	assert_int_equal(channel__stream(fd), 0);
-	assert_int_equal(channel__ask(f->asker[0], &request, fd[1]), 0);
+	assert_int_equal(channel__ask(f->requester[0], &request, fd[1]), 0);
 	close(fd[1]);
 	step(f);
 	return fd[0];
@@ -331,16 +331,16 @@ static void traces_that_fail(void **state)
 	assert_answer(f, 6, -ENOENT, "no process is recorded");
 }
 
-static void askers_are_bounded(void **state)
+static void requesters_are_bounded(void **state)
 {
 	struct fixture *f = *state;
 	struct pollfd fd[ROUTER_FDS];
 	int stream[CHANNEL_PENDING_MAX + 1];
 
-	for (unsigned int i = 1; i < ROUTER_ASKERS; i++)
-		assert_int_equal(connect_asker(f, i), 0);
-	assert_int_equal(connect_asker(f, ROUTER_ASKERS), -EBUSY);
-	assert_int_equal(router__fds(f->router, fd), ROUTER_ASKERS + 2);
+	for (unsigned int i = 1; i < ROUTER_REQUESTERS; i++)
+		assert_int_equal(connect_requester(f, i), 0);
+	assert_int_equal(connect_requester(f, ROUTER_REQUESTERS), -EBUSY);
+	assert_int_equal(router__fds(f->router, fd), ROUTER_REQUESTERS + 2);
 	for (unsigned int i = 0; i <= CHANNEL_PENDING_MAX; i++)
 		stream[i] = ask_trace(f, 100, i);
 	assert_answer(f, CHANNEL_PENDING_MAX, -EBUSY, "too many requests at the same time");
@@ -354,44 +354,44 @@ static void a_sign_of_life(void **state)
 	struct fixture *f = *state;
 	struct channel_answer answer;
 
-	assert_int_equal(router__heard(f->router, f->router_end), 0);
+	assert_int_equal(router__last_request(f->router, f->router_end), 0);
 	f->now = 12345;
-	assert_int_equal(channel__ask(f->asker[0], &alive, -1), 0);
+	assert_int_equal(channel__ask(f->requester[0], &alive, -1), 0);
 	step(f);
-	assert_int_equal(router__heard(f->router, f->router_end), 12345);
-	assert_int_equal(router__heard(f->router, -1), 0);
-	assert_int_equal(channel__hear(f->asker[0], &answer), -EAGAIN);
+	assert_int_equal(router__last_request(f->router, f->router_end), 12345);
+	assert_int_equal(router__last_request(f->router, -1), 0);
+	assert_int_equal(channel__receive(f->requester[0], &answer), -EAGAIN);
 	assert_false(router__is_busy(f->router));
 }
 
-static void an_invalid_asker_is_disconnected(void **state)
+static void an_invalid_requester_is_disconnected(void **state)
 {
 	struct fixture *f = *state;
 	struct channel_answer answer;
 	int stream = ask_trace(f, 100, 1);
 
-	assert_true(router__has_asker(f->router, f->router_end));
-	assert_false(router__has_asker(f->router, -1));
-	send(f->asker[0], "garbage", 7, 0);
+	assert_true(router__has_requester(f->router, f->router_end));
+	assert_false(router__has_requester(f->router, -1));
+	send(f->requester[0], "garbage", 7, 0);
 	step(f);
-	assert_false(router__has_asker(f->router, f->router_end));
-	assert_int_equal(channel__hear(f->asker[0], &answer), -EPIPE);
+	assert_false(router__has_requester(f->router, f->router_end));
+	assert_int_equal(channel__receive(f->requester[0], &answer), -EPIPE);
 	assert_false(router__is_busy(f->router));
-	close(f->asker[0]);
-	assert_int_equal(connect_asker(f, 0), 0); /* its place is free */
-	close(ask(f, CHANNEL_STATS, 0, 1));	  /* what only recorders answer */
+	close(f->requester[0]);
+	assert_int_equal(connect_requester(f, 0), 0); /* its place is free */
+	close(ask(f, CHANNEL_STATS, 0, 1));	      /* what only recorders answer */
 	assert_answer(f, 1, -EOPNOTSUPP, "this request is not supported");
 	close(stream);
 }
 
-static void an_asker_that_does_not_read(void **state)
+static void a_requester_that_does_not_read(void **state)
 {
 	struct fixture *f = *state;
 	const struct channel_request request = { .kind = CHANNEL_STATS };
 	int memory = channel__memory(), err = 0;
 
 	for (unsigned int i = 0; i < 100000 && !err; i++) {
-		err = channel__ask(f->asker[0], &request, memory);
+		err = channel__ask(f->requester[0], &request, memory);
 		step(f);
 	}
 	assert_int_equal(err, -EPIPE);
@@ -428,10 +428,10 @@ int main(void)
 		TEST(parts_that_are_no_results),
 		TEST(a_trace_goes_to_its_recorder),
 		TEST(traces_that_fail),
-		TEST(askers_are_bounded),
+		TEST(requesters_are_bounded),
 		TEST(a_sign_of_life),
-		TEST(an_invalid_asker_is_disconnected),
-		TEST(an_asker_that_does_not_read),
+		TEST(an_invalid_requester_is_disconnected),
+		TEST(a_requester_that_does_not_read),
 		TEST(requests_of_clients),
 	};
 
