@@ -6,6 +6,7 @@
  * router_rounds.c.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -255,10 +256,12 @@ void router__request(struct router *r, uint64_t client, const struct channel_req
 	take_request(r, CLIENTS, client, request, fd, now);
 }
 
-void router__add_recorder(struct router *r, unsigned int slot, int pid, int channel)
+void router__add_recorder(struct router *r, unsigned int slot, int pid, const char *name,
+			  int channel)
 {
 	router__remove_recorder(r, slot);
 	r->recorder[slot] = (struct recorder_end){ .pid = pid, .channel = channel };
+	snprintf(r->recorder[slot].name, ROUTER_NAME, "%s", name);
 }
 
 void router__set_ready(struct router *r, unsigned int slot)
@@ -298,14 +301,6 @@ unsigned int router__fds(const struct router *r, struct pollfd *fd)
 		if (r->requester[i].channel >= 0)
 			fd[n++] = (struct pollfd){ r->requester[i].channel, POLLIN, 0 };
 	return n;
-}
-
-bool router__is_busy(const struct router *r)
-{
-	for (unsigned int i = 0; i < ROUTER_JOBS; i++)
-		if (r->job[i].state != FREE)
-			return true;
-	return false;
 }
 
 static void check_deadlines(struct router *r, uint64_t now)

@@ -23,6 +23,7 @@
 #define ROUTER_REQUESTERS 8
 #define ROUTER_JOBS	  128 /* requests of all requesters */
 #define ROUTER_FDS	  (ROUTER_RECORDERS + ROUTER_REQUESTERS)
+#define ROUTER_NAME	  64		      /* bytes of the name of a target: 15, each escaped */
 #define ROUTER_PATIENCE	  (2 * 1000000000ull) /* ns, for the result of a recorder */
 
 struct channel_request;
@@ -31,6 +32,7 @@ struct router;
 /* What a recorder has answered, which is untrusted, or `data` NULL: nothing. */
 struct router_part {
 	int pid;
+	const char *name;
 	bool is_ready; /* it records; else it is still being attached */
 	const void *data;
 	size_t size;
@@ -66,7 +68,8 @@ uint64_t router__last_request(const struct router *r, int channel);
 void router__request(struct router *r, uint64_t client, const struct channel_request *request,
 		     int fd, uint64_t now);
 /* Takes the channel to the recorder in `slot`, below ROUTER_RECORDERS, over. */
-void router__add_recorder(struct router *r, unsigned int slot, int pid, int channel);
+void router__add_recorder(struct router *r, unsigned int slot, int pid, const char *name,
+			  int channel);
 void router__set_ready(struct router *r, unsigned int slot); /* it records, and answers */
 /* Once true if it has sent something invalid: it is not asked any more, and should be replaced. */
 bool router__take_invalid(struct router *r, unsigned int slot);
@@ -77,6 +80,5 @@ unsigned int router__fds(const struct router *r, struct pollfd *fd);
 /* Handles what has arrived. `now`: CLOCK_MONOTONIC, ns. */
 void router__step(struct router *r, uint64_t now);
 /* Whether requests wait, so that router__step() is to be called again after some 100 ms. */
-bool router__is_busy(const struct router *r);
 
 #endif

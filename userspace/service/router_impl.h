@@ -13,6 +13,7 @@
 struct recorder_end {
 	int pid; /* 0: free */
 	int channel;
+	char name[ROUTER_NAME];
 	bool is_ready, is_broken;
 	bool is_invalid; /* it is broken because of an invalid message */
 };
@@ -42,6 +43,7 @@ struct job {
 
 struct part {
 	int pid; /* of a recorder that is asked; 0: none */
+	char name[ROUTER_NAME];
 	bool waits, has_result;
 	int memory;
 };

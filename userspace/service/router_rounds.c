@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "service/channel.h"
@@ -21,6 +22,7 @@ static void ask_part(struct router *r, struct gather *g, unsigned int slot)
 	struct part *p = &g->part[slot];
 
 	*p = (struct part){ .pid = to->pid, .memory = -1 };
+	memcpy(p->name, to->name, sizeof(p->name));
 	if (!to->pid || !to->is_ready || to->is_broken)
 		return;
 	p->memory = channel__memory();
@@ -76,6 +78,7 @@ static void take_parts(const struct router *r, const struct gather *g, struct ro
 			continue;
 		*to = (struct router_part){
 			.pid = p->pid,
+			.name = p->name,
 			.is_ready = r->recorder[i].pid == p->pid && r->recorder[i].is_ready,
 		};
 		if (p->has_result && !channel__get(p->memory, g->printer->max, &data, &to->size))
