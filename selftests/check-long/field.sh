@@ -12,7 +12,9 @@
 . selftests/npm.lib.sh
 . selftests/fidelity.lib.sh
 . selftests/field.lib.sh
+. selftests/terminal.lib.sh
 
+READER=build/gotrace
 FIELD_SECONDS=${FIELD_SECONDS:-6}
 FILES=300 # that esbuild bundles
 ESBUILD=0.28.0
@@ -137,13 +139,22 @@ compared_field()
 		{ echo "$SUMMARY"; return 1; }
 }
 
+# With the long names of its packages
+tables_fit()
+{
+	verbs_fit 80 "$tmp/server.trace" && verbs_fit 120 "$tmp/server.trace"
+}
+
 field() # NAME, ARGUMENTS OF compared_field
 {
 	local name=$1
 	shift
 
 	READY=${READY:-${1%/trace}/cmdline}
-	try "$name: matches its own trace" compared_field "$name" "$@" && note "$SUMMARY"
+	if try "$name: matches its own trace" compared_field "$name" "$@"; then
+		note "$SUMMARY"
+		try "$name: tables fit on a terminal" tables_fit
+	fi
 	READY=''
 }
 

@@ -117,6 +117,26 @@ by_name()
 	expect_target done && stop_target && landed && return $failed
 }
 
+on_terminal_is_live() { grep -q 'gotrace-bpf: recording' "$tmp/typed"; }
+
+# On a terminal, commands that read the first snapshot are named once.
+suggests()
+{
+	local typed=$tmp/typed
+
+	DIR=$tmp/suggested
+	: >"$typed"
+	start_target pingpong "$ORACLE_GO" -duration 1s -rate 1000 || return 1
+	script -qfec "$GOTRACE flight -p $TARGET_PID -o $DIR" /dev/null </dev/null >"$typed" &
+	background+=($!)
+	wait_until 20 on_terminal_is_live && tell_target start && pause 500 &&
+		$GOTRACE snapshot -p "$TARGET_PID" && wait_until 20 snapshots_are 1 &&
+		$GOTRACE snapshot -p "$TARGET_PID" && wait_until 20 snapshots_are 2 &&
+		expect_target done && stop_target && wait $! || return 1
+	cat "$typed"
+	[ "$(grep -c "next: 'gotrace latency $DIR/.*\.trace'" "$typed")" -eq 1 ]
+}
+
 ktap_start
 try "snapshots by request and at the end" snapshots
 try "each is valid" each_is_valid
@@ -128,6 +148,7 @@ try "the limit of bytes" limited
 try "more goroutines than the limit holds" too_many_goroutines
 try "nothing is written without a cause" nothing_written
 try "a process found by name" by_name
+try "on a terminal, what to do with a snapshot" suggests
 try "no flight recorder" refused 1 "no running 'gotrace-bpf flight' of that process" $GOTRACE snapshot -p $$
 try "without a directory" refused 2 'no directory given' $GOTRACE flight -p 1
 try "without a process" refused 2 'no process given' $GOTRACE flight -o "$tmp/x"

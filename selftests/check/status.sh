@@ -8,6 +8,7 @@
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/files.lib.sh
+. selftests/terminal.lib.sh
 
 # PATH OPTION...: starts a daemon with this control socket
 serving()
@@ -134,6 +135,15 @@ table()
 		head -n 1 "$tmp/table" | grep -q '^ *PID *AGE *EVENTS/S ' && grep -qE "^ *$TARGET_PID .* pingpong$" "$tmp/table"
 }
 
+# Columns are left out until there is space for the name.
+narrow_table()
+{
+	fits 80 $GOTRACE status --control "$CONTROL" && grep -qE "^ *$TARGET_PID .* pingpong$" "$tmp/screen" &&
+		grep -q '^Not shown (terminal too narrow): .*SNAPSHOTS$' "$tmp/screen" &&
+		! head -n 1 "$tmp/screen" | grep SNAPSHOTS && fits 130 $GOTRACE status --control "$CONTROL" &&
+		head -n 1 "$tmp/screen" | grep SNAPSHOTS && ! grep 'Not shown' "$tmp/screen"
+}
+
 # The totals of the message at the end, shortly after the last state.
 totals()
 {
@@ -231,6 +241,7 @@ if try "a daemon with a flight recorder" begun; then
 	try "the cost is that of the model" cost
 	try "rates are of the same size as totals" rates
 	try "a table" table
+	try "a table on a narrow terminal" narrow_table
 	try "the window is that of a snapshot" window
 	try "events are counted as by Go's reader" events_of_the_reader
 	try "causes and snapshots" causes_and_snapshots

@@ -8,49 +8,7 @@
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/reader.lib.sh
-
-# COLUMNS ROWS COMMAND: what it prints to a terminal of that size, without colours
-on_terminal()
-{
-	local columns=$1 rows=$2
-	shift 2
-
-	printf 'stty cols %d rows %d; exec' "$columns" "$rows" >"$tmp/command"
-	printf ' %q' "$@" >>"$tmp/command"
-	env -u COLUMNS -u LINES -u NO_COLOR TERM=xterm script -qec "sh $tmp/command" "$tmp/typed" >/dev/null </dev/null || return 1
-	sed '1{/^Script started/d}; ${/^Script done/d}; s/\r$//' "$tmp/typed" >"$tmp/raw.screen"
-	sed 's/\x1b\[[0-9;]*m//g' "$tmp/raw.screen" >"$tmp/screen"
-}
-
-# COLUMNS COMMAND: it prints something, and no line is too long
-fits()
-{
-	local columns=$1
-	shift
-
-	on_terminal "$columns" 40 "$@" || { cat "$tmp/raw.screen"; return 1; }
-	[ -s "$tmp/screen" ] || { echo "nothing was printed by: $*"; return 1; }
-	python3 - "$columns" "$tmp/screen" <<-'EOF'
-		import sys
-		width = int(sys.argv[1])
-		long = [l for l in open(sys.argv[2], encoding="utf-8").read().split("\n") if len(l) > width]
-		for line in long[:3]:
-		    print(len(line), "characters:", line)
-		sys.exit(bool(long))
-	EOF
-}
-
-verbs_fit() # COLUMNS TRACE
-{
-	local id
-
-	id=$($READER goroutines --all --json "$2" | jq '.goroutines | max_by(.exec).id') || return 1
-	for verb in goroutines "goroutines --all" "goroutines --goroutine $id" latency "latency --details" "latency --all" \
-		"latency --goroutine $id" waits "path --goroutine $id" "path --goroutine $id --summary" \
-		"histogram --of block" "profile sync --text" requests tasks regions stat; do
-		fits "$1" $READER $verb "$2" || { echo "$verb"; return 1; }
-	done
-}
+. selftests/terminal.lib.sh
 
 # Which columns of goroutines have values, computed from its JSON, are those of a wide terminal.
 columns_with_values() # TRACE
@@ -173,12 +131,51 @@ color_option() # TRACE
 	$READER goroutines --color=always "$1" | grep -q $'^\x1b\[1m.*FUNCTION\x1b\[m$'
 }
 
+# The same trace with names of wide characters, combining marks and escaped control characters, as far as
+# the batches of the file have room for them
+build_wide()
+{
+	$READER text "$1" | PYTHONUTF8=1 python3 -c '
+import re, sys
+WIDE = "\u9577\u3044\u540d\u524d\u306e\u95a2\u6570" * 5 + "e\u0301\u0302z" * 6 + "\u0301" * 20
+HOSTILE = "\x1b[31m\u202e\n\t\x00"
+ESCAPED = r"\x1b[31m\u202e\n\t\x00"
+ADDED = len((WIDE + HOSTILE).encode())
+NAME = re.compile(r"(\tdata=\")((?:main\.|task|region|request|part|outer|started|[a-z]+ of )[^\"\\]{0,90}\")")
+def finish(batch):
+    if not batch:
+        return
+    size = int(re.search(r"size=(\d+)", batch[0])[1])
+    for i, line in enumerate(batch):
+        name = NAME.match(line)
+        if name and size + ADDED + 1 <= 65536:
+            size += ADDED + (len(name[2]) < 129)
+            batch[i] = name[1] + WIDE + ESCAPED + line[len(name[1]):]
+    batch[0] = re.sub(r"size=\d+", f"size={size}", batch[0])
+    sys.stdout.writelines(batch)
+print(next(sys.stdin), end="")
+batch = []
+for line in sys.stdin:
+    if line.startswith("EventBatch "):
+        finish(batch)
+        batch = []
+    batch.append(line)
+finish(batch)' | $READER assemble -o "$2" && $READER check "$2" &&
+		$READER goroutines "$2" | grep -q $'\u9577.*main\.' && $READER tasks "$2" | grep -q $'\u9577'
+}
+
+wide_names()
+{
+	build_wide "$1" "$tmp/wide.trace" && verbs_fit 80 "$tmp/wide.trace" && verbs_fit 120 "$tmp/wide.trace"
+}
+
 ktap_start
 if record_target selftrace "$ORACLE_GO" "" -duration 1200ms; then
 	trace=$RECORDED
 	for columns in 60 80 120; do
 		try "$columns columns: no line is too long" verbs_fit $columns "$trace"
 	done
+	try "wide and hostile names" wide_names "$trace"
 	try "columns with values are shown" columns_with_values "$trace"
 	try "80 columns: the numbers are those of the whole table" same_numbers "$trace"
 	try "latency: one screen" one_screen "$trace"

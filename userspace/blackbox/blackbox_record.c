@@ -27,7 +27,6 @@
 #include "lib/power.h"
 #include "target/process/csymbols.h"
 
-#define MS		1000000ull
 #define SECOND_SNAPSHOT (40 * MS) /* after the first: a status word can lag that long */
 #define INTERVAL	(1000 * MS)
 #define INTERVAL_MIN	(100 * MS) /* if the rings wrap around within a few seconds */

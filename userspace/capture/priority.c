@@ -10,9 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/log.h"
-
-#define MS 1000000ull
 
 /* struct sched_attr of linux/sched/types.h, which older C libraries' <sched.h> conflicts with. */
 struct attr {

@@ -30,8 +30,6 @@
 #include "lib/log.h"
 #include "target/process/csymbols.h"
 
-#define MS	      1000000ull
-
 #define SLOT_PATIENCE (2000 * MS) /* wait at the end for records reserved, but not submitted */
 #define NICE	      (-10)
 #define INLINE_BUSY   1000	 /* records in one drain */

@@ -14,7 +14,6 @@
 #include "lib/log.h"
 #include "target/process/csymbols.h"
 
-#define MS		1000000ull
 #define SECOND_SNAPSHOT (40 * MS)   /* after the first: a status word can lag that long */
 #define LAYOUT_PATIENCE (2000 * MS) /* a program that just started must pass the checks by then */
 #define CHECK_PAUSE	(20 * MS)   /* between checks of a program whose runtime may not be up */

@@ -19,7 +19,6 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 
-#define MS	 1000000ull
 #define PATIENCE (2000 * MS) /* to empty the rings */
 #define LEAD	 (30 * MS)   /* between the start of the first attach and its window */
 #define LEAD_MAX (500 * MS)

@@ -15,10 +15,10 @@
 #include <string.h>
 
 #include "capture/sink.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "target/process/snapshot.h"
 
-#define MS	  1000000ull
 #define SETTLE	  (20 * MS) /* after a loss was detected: more may follow immediately */
 #define SECOND	  (40 * MS) /* from the end of the first snapshot to the second, as at the start */
 #define INTERVAL  (1000 * MS) /* between the starts of two pairs */

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "capture/starvation.h"
+#include "lib/clock.h"
 
-#define MS	    1000000ull
 #define LATE	    (20 * MS)	/* longer than the pause between drains plus a drain */
 #define REFRESH	    (200 * MS)	/* run_delay is read at least this often */
 #define CONSEQUENCE (1000 * MS) /* time until a loss is counted */

@@ -3,14 +3,16 @@
  * Completes the files of a continuous recording in a thread: see finisher.h.
  */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "flight/finisher.h"
 #include "flight/window.h"
 #include "lib/log.h"
-#include "writer/output_file.h"
+#include "writer/output.h"
 
 #define FILES_MAX 4
 
@@ -18,6 +20,7 @@ struct finisher {
 	struct folder *folder; /* used by the thread only, once it runs */
 	pthread_t thread;
 	bool has_thread;
+	bool suggested;	      /* what to do with a snapshot; used by the thread only */
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t changed;
 	struct finisher_job job[FILES_MAX]; /* a ring; the thread works on the first one */
@@ -50,12 +53,20 @@ static int write_copy(struct finisher *f, struct finisher_job *job)
 	return err;
 }
 
-static void report(const struct finisher *f, const struct finisher_job *job)
+/* What to do with snapshots is suggested once. */
+static void report(struct finisher *f, const struct finisher_job *job)
 {
+	char path[PATH_MAX];
+
 	log__msg("snapshot of %s: %s/%s, %.3f s, %llu events, %llu bytes", job->cause,
 		 folder__path(f->folder), job->about.name,
 		 (double)(job->about.to - job->about.from) / 1e9,
 		 (unsigned long long)job->about.events, (unsigned long long)job->about.bytes);
+	if (f->suggested)
+		return;
+	f->suggested = true;
+	snprintf(path, sizeof(path), "%s/%s", folder__path(f->folder), job->about.name);
+	output__suggest(path);
 }
 
 /* A file is listed only once it is complete. One that cannot be completed is removed. */

@@ -97,7 +97,7 @@ static int start(struct front_process *f, struct router *router, void (*abandon)
 	close(fd[1]);
 	f->channel = fd[0];
 	if (f->pid > 0)
-		return router__add_asker(router, fd[0]);
+		return router__add_requester(router, fd[0]);
 	err = -errno;
 	f->pid = 0;
 	close(fd[0]);
@@ -107,7 +107,7 @@ static int start(struct front_process *f, struct router *router, void (*abandon)
 /* It is killed, and then started again. Both processes may have been suspended together. */
 static void end_if_it_hangs(struct front_process *f, const struct router *router, uint64_t now)
 {
-	uint64_t since = router__heard(router, f->channel);
+	uint64_t since = router__last_request(router, f->channel);
 
 	if (now > f->stepped + OWN_PAUSE_NS)
 		f->resumed = now;
@@ -130,7 +130,7 @@ void front_process__step(struct front_process *f, struct router *router, uint64_
 	reap(f, now);
 	end_if_it_hangs(f, router, now);
 	/* Without its channel it ends by itself, unless a client has taken it over. */
-	if (f->pid && !router__has_asker(router, f->channel))
+	if (f->pid && !router__has_requester(router, f->channel))
 		kill(f->pid, SIGKILL);
 	if (f->pid || now < f->next)
 		return;

@@ -16,7 +16,7 @@
 #include "target/probe/call_copies.h"
 #include "target/probe/presets.h"
 #include "trigger/needs.h"
-#include "writer/output_file.h"
+#include "writer/output.h"
 #include "analysis.h"
 #include "blackbox.h"
 #include "command.h"
@@ -236,14 +236,6 @@ static void report_cost(const struct recorder_stats *stats, bool stacks)
 		 (double)stats->target_cpu_ns / 1e9);
 }
 
-/* On a terminal, suggests commands that read the file. */
-static void suggest(const char *path)
-{
-	if (isatty(STDERR_FILENO) && strcmp(path, "-"))
-		log__msg("next: 'gotrace latency %s', 'gotrace waits %s' or 'go tool trace %s'",
-			 path, path, path);
-}
-
 /* Rounds up to a power of two, which the kernel requires. */
 static uint32_t ring_size(const struct record_args *a)
 {
@@ -426,7 +418,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 	if (!err && !r->family)
 		report_cost(stats, opts.stack_depth);
 	if (!err && !a->rotate_ns && !a->sample.window_ns && !a->flight.dir && !a->serves)
-		suggest(opts.sink.path);
+		output__suggest(opts.sink.path);
 	if (file && stats->attach_ns) {
 		failed = stats__write(file, names.stats, stats, error);
 		err = err ? err : failed;

@@ -190,8 +190,10 @@ static int recover(const struct arguments *a, struct kmod *kmod, struct error *e
 		err = blackbox__read(&image, more, &raw, &facts, error);
 	if (!err)
 		err = write_trace(a, raw, error);
-	if (!err)
+	if (!err) {
 		report(a, &facts);
+		output__suggest(a->sink.path);
+	}
 	rawfile__destroy(raw);
 	pclntab__destroy(program.pclntab);
 	elf_image__destroy(program.elf);

@@ -12,6 +12,7 @@
 #include "gotrace/version.h"
 #include "lib/log.h"
 #include "target/layout/layout.h"
+#include "writer/output.h"
 #include "command.h"
 #include "replay.h"
 
@@ -139,6 +140,8 @@ static int replay(struct arguments *a, struct replay *r, struct error *error)
 	if (!err && !replay__ended(r))
 		log__msg("%s is truncated: the recorder was killed before it wrote symbols",
 			 a->raw);
+	if (!err)
+		output__suggest(a->sink.path);
 	return err;
 }
 

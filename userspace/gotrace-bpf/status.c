@@ -6,6 +6,8 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -61,94 +63,176 @@ static const struct argp parser = {
 
 /* ---- the table ---- */
 
-/* "512", "1.5K", "12.3M", in 10 columns. */
-static void put_size(struct out *o, double bytes)
+#define COLUMNS(X)                                                                                 \
+	X(PID, "PID", 8)                                                                           \
+	X(AGE, "AGE", 8)                                                                           \
+	X(EVENTS_RATE, "EVENTS/S", 10)                                                             \
+	X(BYTES_RATE, "BYTES/S", 10)                                                               \
+	X(EVENTS, "EVENTS", 12)                                                                    \
+	X(LOST, "LOST", 8)                                                                         \
+	X(COST, "COST", 8)                                                                         \
+	X(CPU, "CPU", 8)                                                                           \
+	X(MEMORY, "MEMORY", 10)                                                                    \
+	X(WINDOW, "WINDOW", 8)                                                                     \
+	X(SIZE, "SIZE", 10)                                                                        \
+	X(SNAPSHOTS, "SNAPSHOTS", 10)
+
+#define NAME(name, title, width) name,
+enum column { COLUMNS(NAME) NCOLUMNS };
+
+#define ROW(name, title, width) { title, width },
+static const struct {
+	const char *title;
+	int width;
+} columns[] = { COLUMNS(ROW) };
+
+#define NAME_ROOM 14 /* for the name, with the space before it */
+
+struct table {
+	struct out *o;
+	bool hidden[NCOLUMNS];
+	unsigned int width; /* of the columns that are shown */
+};
+
+/* On a terminal, hides columns until there is space for the name. */
+static void fit(struct table *t)
+{
+	static const enum column expendable[] = { SNAPSHOTS, SIZE, EVENTS, BYTES_RATE, WINDOW };
+	unsigned int room = t->o->screen.width;
+
+	for (unsigned int i = 0; i < NCOLUMNS; i++)
+		t->width += (unsigned int)columns[i].width;
+	for (size_t i = 0;
+	     room && i < sizeof(expendable) / sizeof(*expendable) && t->width + NAME_ROOM > room;
+	     i++) {
+		t->hidden[expendable[i]] = true;
+		t->width -= (unsigned int)columns[expendable[i]].width;
+	}
+}
+
+__attribute__((format(printf, 3, 4))) static void put(const struct table *t, enum column column,
+						      const char *fmt, ...)
+{
+	char text[32];
+	va_list ap;
+
+	if (t->hidden[column])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	out__format(t->o, "%*s", columns[column].width, text);
+}
+
+/* "512", "1.5K", "12.3M" */
+static void put_size(const struct table *t, enum column column, double bytes)
 {
 	static const char units[] = "KMGT";
 	size_t i = 0;
 
 	if (bytes < 1024) {
-		out__format(o, "%10.0f", bytes);
+		put(t, column, "%.0f", bytes);
 		return;
 	}
 	for (bytes /= 1024; bytes >= 1024 && i + 2 < sizeof(units); i++)
 		bytes /= 1024;
-	out__format(o, "%9.1f%c", bytes, units[i]);
+	put(t, column, "%.1f%c", bytes, units[i]);
 }
 
 /* "42s", "12m", "3.5h", "8.2d" */
-static void put_age(struct out *o, double s)
+static void put_age(const struct table *t, enum column column, double s)
 {
 	if (s < 120)
-		out__format(o, "%7.0fs", s);
+		put(t, column, "%.0fs", s);
 	else if (s < 7200)
-		out__format(o, "%7.0fm", s / 60);
+		put(t, column, "%.0fm", s / 60);
 	else if (s < 2 * 86400)
-		out__format(o, "%7.1fh", s / 3600);
+		put(t, column, "%.1fh", s / 3600);
 	else
-		out__format(o, "%7.1fd", s / 86400);
+		put(t, column, "%.1fd", s / 86400);
 }
 
 /* Of one CPU; '-' while it is unknown. */
-static void put_percent(struct out *o, const struct status *s, uint64_t first, uint64_t last,
-			bool known)
+static void put_percent(const struct table *t, enum column column, const struct status *s,
+			uint64_t first, uint64_t last, bool known)
 {
 	if (known && s->last.time > s->first.time)
-		out__format(o, "%7.1f%%", status__rate(s, first, last) / 1e7);
+		put(t, column, "%.1f%%", status__rate(s, first, last) / 1e7);
 	else
-		out__format(o, "%8s", "-");
+		put(t, column, "-");
 }
 
-static void put_rates(struct out *o, const struct status *s)
+static void put_rates(const struct table *t, const struct status *s)
 {
 	if (s->last.time > s->first.time) {
-		out__format(o, "%10.0f", status__rate(s, s->first.events, s->last.events));
-		put_size(o, status__rate(s, s->first.bytes, s->last.bytes));
+		put(t, EVENTS_RATE, "%.0f", status__rate(s, s->first.events, s->last.events));
+		put_size(t, BYTES_RATE, status__rate(s, s->first.bytes, s->last.bytes));
 	} else {
-		out__format(o, "%10s%10s", "-", "-");
+		put(t, EVENTS_RATE, "-");
+		put(t, BYTES_RATE, "-");
 	}
-	out__format(o, "%12" PRIu64 "%8" PRIu64, s->now.events, s->now.lost);
-	put_percent(o, s, s->first.cost_ns, s->last.cost_ns, s->trap_ns);
-	put_percent(o, s, s->first.cpu_ns, s->last.cpu_ns, true);
+	put(t, EVENTS, "%" PRIu64, s->now.events);
+	put(t, LOST, "%" PRIu64, s->now.lost);
+	put_percent(t, COST, s, s->first.cost_ns, s->last.cost_ns, s->trap_ns);
+	put_percent(t, CPU, s, s->first.cpu_ns, s->last.cpu_ns, true);
 }
 
-static void put_window(struct out *o, const struct status *s)
+static void put_window(const struct table *t, const struct status *s)
 {
 	if (!s->is_flight) {
-		out__format(o, "%8s%10s%10s", "-", "-", "-");
+		put(t, WINDOW, "-");
+		put(t, SIZE, "-");
+		put(t, SNAPSHOTS, "-");
 		return;
 	}
-	put_age(o, (double)(s->window_to - s->window_from) / 1e9);
-	put_size(o, (double)s->window_bytes);
-	out__format(o, "%10" PRIu64, s->snapshots);
+	put_age(t, WINDOW, (double)(s->window_to - s->window_from) / 1e9);
+	put_size(t, SIZE, (double)s->window_bytes);
+	put(t, SNAPSHOTS, "%" PRIu64, s->snapshots);
 }
 
-static void put_target(struct out *o, const struct status *s, uint64_t now)
+static void put_target(const struct table *t, const struct status *s, uint64_t now)
 {
-	out__format(o, "%8d", s->pid);
+	put(t, PID, "%d", s->pid);
 	if (s->state == STATUS_RECORDING) {
-		put_age(o, now > s->started ? (double)(now - s->started) / 1e9 : 0);
-		put_rates(o, s);
-		put_size(o, (double)(s->memory + s->kernel_memory));
-		put_window(o, s);
+		put_age(t, AGE, now > s->started ? (double)(now - s->started) / 1e9 : 0);
+		put_rates(t, s);
+		put_size(t, MEMORY, (double)(s->memory + s->kernel_memory));
+		put_window(t, s);
 	} else {
-		out__format(o, "  %-102s", status__state(s));
+		out__format(t->o, "  %-*s", (int)t->width - columns[PID].width - 2,
+			    status__state(s));
 	}
-	out__text(o, "  ");
-	out__ascii(o, s->name, strlen(s->name));
-	out__char(o, '\n');
+	out__text(t->o, "  ");
+	out__ascii(t->o, s->name, strlen(s->name));
+	out__char(t->o, '\n');
+}
+
+static void put_hidden(const struct table *t)
+{
+	const char *separator = "\nNot shown (terminal too narrow): ";
+
+	for (unsigned int i = 0; i < NCOLUMNS; i++)
+		if (t->hidden[i]) {
+			out__text(t->o, separator);
+			out__text(t->o, columns[i].title);
+			separator = ", ";
+		}
+	if (*separator == ',')
+		out__char(t->o, '\n');
 }
 
 static void print_table(const struct status *s, size_t n, uint64_t now)
 {
-	struct out *o = out__table();
+	struct table t = { .o = out__table() };
 
-	out__format(o, "%8s%8s%10s%10s%12s%8s%8s%8s%10s%8s%10s%10s  %s\n", "PID", "AGE", "EVENTS/S",
-		    "BYTES/S", "EVENTS", "LOST", "COST", "CPU", "MEMORY", "WINDOW", "SIZE",
-		    "SNAPSHOTS", "NAME");
+	fit(&t);
+	for (unsigned int i = 0; i < NCOLUMNS; i++)
+		put(&t, i, "%s", columns[i].title);
+	out__text(t.o, "  NAME\n");
 	for (size_t i = 0; i < n; i++)
-		put_target(o, &s[i], now);
-	out__flush(o);
+		put_target(&t, &s[i], now);
+	put_hidden(&t);
+	out__flush(t.o);
 }
 
 /* ---- the request ---- */

@@ -11,6 +11,7 @@
 #include "lib/log.h"
 #include "metrics/metrics.h"
 #include "service/channel.h"
+#include "target/process/process.h"
 #include "front_process.h"
 #include "supervisor.h"
 #include "target_metrics.h"
@@ -79,10 +80,13 @@ void supervisor__destroy(struct supervisor *s)
 int supervisor__add(struct supervisor *s, unsigned int slot, int pid)
 {
 	int fd[2], err = channel__pair(fd);
+	char name[ROUTER_NAME] = "";
 
 	if (err)
 		return err;
-	router__add_recorder(s->router, slot, pid, fd[0]);
+	/* The name now: before the recorder ends, another process can have the PID. */
+	process__status(pid, "status", "Name", name, sizeof(name));
+	router__add_recorder(s->router, slot, pid, name, fd[0]);
 	s->recorded++;
 	return fd[1];
 }

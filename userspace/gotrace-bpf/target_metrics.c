@@ -3,25 +3,22 @@
  * The metrics of the targets of 'gotrace-bpf serve': see target_metrics.h.
  */
 #include "metrics/metrics.h"
-#include "target/process/process.h"
+#include "service/channel.h"
 #include "target_metrics.h"
 
-#define NAME_SIZE 64 /* of a process: at most 15 bytes, each escaped */
+/* Less than the limit of a result: "gotrace_up" and other lines are added. */
+#define TEXT_MAX (CHANNEL_RESULT_MAX - (1u << 20))
 
 int target_metrics__print(FILE *out, const struct router_part *part, size_t n, struct error *error)
 {
 	struct metrics_target target[ROUTER_RECORDERS];
-	char name[ROUTER_RECORDERS][NAME_SIZE];
 
-	for (size_t i = 0; i < n; i++) {
-		name[i][0] = '\0';
-		process__status(part[i].pid, "status", "Name", name[i], NAME_SIZE);
+	for (size_t i = 0; i < n; i++)
 		target[i] = (struct metrics_target){
 			.pid = part[i].pid,
-			.name = name[i],
+			.name = part[i].name,
 			.snapshot = part[i].data,
 			.size = part[i].size,
 		};
-	}
-	return metrics__print(out, target, n, error);
+	return metrics__print_limited(out, target, n, TEXT_MAX, error);
 }

@@ -7,7 +7,6 @@
 
 #include "capture/cost.h"
 #include "lib/clock.h"
-#include "target/process/process.h"
 #include "target_status.h"
 
 /* The model of cost.c; probes and single-stepped hits are separate there, too. */
@@ -29,7 +28,6 @@ static uint64_t cost(const struct status_counts *c, const struct status *s)
 static struct status read_part(const struct router_part *part)
 {
 	struct status s;
-	char name[STATUS_NAME] = "";
 
 	if (!part->data || !status__parse(part->data, part->size, &s))
 		s = (struct status){
@@ -42,8 +40,7 @@ static struct status read_part(const struct router_part *part)
 		s.last.cost_ns = cost(&s.last, &s);
 		s.now.cost_ns = cost(&s.now, &s);
 	}
-	process__status(part->pid, "status", "Name", name, sizeof(name));
-	status__set_name(&s, name);
+	status__set_name(&s, part->name);
 	return s;
 }
 

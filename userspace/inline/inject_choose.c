@@ -18,7 +18,6 @@
 #include "lib/clock.h"
 #include "target/process/process.h"
 
-#define MS	 1000000ull
 #define PATIENCE (2000 * MS) /* until a thread sleeps */
 
 /*

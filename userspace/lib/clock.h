@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define MS 1000000ull /* ns */
+
 uint64_t clock__now(void); /* CLOCK_MONOTONIC, ns */
 uint64_t clock__cpu(void); /* this process's CPU time, ns */
 /* CPU time of a process, ns, with that of threads that have ended; 0: there is no such process. */

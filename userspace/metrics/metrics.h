@@ -79,5 +79,11 @@ struct metrics_target {
  * writing.
  */
 int metrics__print(FILE *out, const struct metrics_target *targets, size_t n, struct error *error);
+/*
+ * The same, but families that do not fit in `max` bytes are left out as a whole, and their number is printed
+ * as "gotrace_families_omitted". "gotrace_up" and that one are not counted.
+ */
+int metrics__print_limited(FILE *out, const struct metrics_target *targets, size_t n, size_t max,
+			   struct error *error);
 
 #endif

@@ -192,15 +192,80 @@ static void put_up(const struct printed *p)
 	}
 }
 
-static void put_all(const struct printed *p)
+static void put_omitted(const struct printed *p, unsigned int omitted)
 {
-	put_up(p);
-	for (unsigned int row = 0; row < METRICS_ROWS; row++) {
-		if (!row || strcmp(metrics_rows[row].family, metrics_rows[row - 1].family))
-			put_family(p, &metrics_rows[row]);
+	static const struct metrics_info info = {
+		"families_omitted",
+		METRIC_GAUGE,
+		UNIT_NONE,
+		NULL,
+		NULL,
+		"Families that are not here: the text would be too long.",
+	};
+
+	put_family(p, &info);
+	fprintf(p->out, PREFIX "%s %u\n", info.family, omitted);
+}
+
+/* Prints the rows of a family, which begin with `row`. Returns the first row of the next one. */
+static unsigned int put_rows(const struct printed *p, unsigned int row)
+{
+	const char *family = metrics_rows[row].family;
+
+	put_family(p, &metrics_rows[row]);
+	for (; row < METRICS_ROWS && !strcmp(metrics_rows[row].family, family); row++)
 		put_row(p, row);
+	return row;
+}
+
+/*
+ * Prints the family that begins with *row, if it takes at most *room bytes, and subtracts them. Moves *row
+ * to the next family. Returns 1: it was printed, 0: it is too long, or -ENOMEM.
+ */
+static int put_if_room(const struct printed *p, unsigned int *row, size_t *room)
+{
+	struct printed part = *p;
+	char *text = NULL;
+	size_t len = 0;
+	bool fits;
+
+	part.out = open_memstream(&text, &len);
+	if (!part.out)
+		return -ENOMEM;
+	*row = put_rows(&part, *row);
+	if (fclose(part.out)) {
+		free(text);
+		return -ENOMEM;
 	}
+	fits = len <= *room;
+	if (fits) {
+		fwrite(text, 1, len, p->out);
+		*room -= len;
+	}
+	free(text);
+	return fits;
+}
+
+static int put_all(const struct printed *p, size_t room)
+{
+	unsigned int row = 0, omitted = 0;
+	int err;
+
+	put_up(p);
+	while (row < METRICS_ROWS) {
+		if (room == SIZE_MAX) {
+			row = put_rows(p, row);
+			continue;
+		}
+		err = put_if_room(p, &row, &room);
+		if (err < 0)
+			return err;
+		omitted += !err;
+	}
+	if (omitted)
+		put_omitted(p, omitted);
 	fputs("# EOF\n", p->out);
+	return 0;
 }
 
 /* A target without a valid snapshot has no values. */
@@ -222,6 +287,12 @@ static int unpack_all(const struct printed *p)
 
 int metrics__print(FILE *out, const struct metrics_target *targets, size_t n, struct error *error)
 {
+	return metrics__print_limited(out, targets, n, SIZE_MAX, error);
+}
+
+int metrics__print_limited(FILE *out, const struct metrics_target *targets, size_t n, size_t max,
+			   struct error *error)
+{
 	struct printed p = { .out = out, .targets = targets, .n = n };
 	int err;
 
@@ -231,7 +302,7 @@ int metrics__print(FILE *out, const struct metrics_target *targets, size_t n, st
 	p.valid = calloc(n + 1, sizeof(*p.valid));
 	err = p.values && p.valid ? unpack_all(&p) : -ENOMEM;
 	if (!err)
-		put_all(&p);
+		err = put_all(&p, max);
 	for (size_t i = 0; p.values && i < n; i++)
 		metric_values__deinit(&p.values[i]);
 	free(p.values);

@@ -164,7 +164,7 @@ int channel__answer(int channel, uint64_t id, int err, const char *text)
 	return send_message(channel, &answer, sizeof(answer), -1);
 }
 
-int channel__hear(int channel, struct channel_answer *ret)
+int channel__receive(int channel, struct channel_answer *ret)
 {
 	int fd, err = receive(channel, ret, sizeof(*ret), 0, &fd);
 

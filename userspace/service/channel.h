@@ -9,7 +9,7 @@
  *
  * The result of a TRACE is a stream: the descriptor is a Unix stream socket, to which the recorder
  * sends without waiting; closing the other end of the stream cancels the request. Other results are
- * written to a memory file (memfd) of the asker before the answer is sent; writes to it cannot block.
+ * written to a memory file (memfd) of the requester before the answer is sent; writes to it cannot block.
  *
  * Upstream: the front (http_page.c, http_stream.c) and control_client.c. In between: control.c, router.c.
  * Downstream: capture/live.c.
@@ -21,8 +21,8 @@
 #include <stdint.h>
 
 #define CHANNEL_TEXT_MAX    200
-#define CHANNEL_PENDING_MAX 64		/* requests of an asker without an answer; -EBUSY beyond */
-#define CHANNEL_RESULT_MAX  (64u << 20) /* bytes of a result in a memory file */
+#define CHANNEL_PENDING_MAX 64 /* requests of a requester without an answer; -EBUSY beyond */
+#define CHANNEL_RESULT_MAX  (64u << 20)		   /* bytes of a result in a memory file */
 #define CHANNEL_TRACE_MAX   (3600ull * 1000000000) /* ns of a trace */
 
 enum channel_kind {
@@ -32,14 +32,14 @@ enum channel_kind {
 	CHANNEL_TRACE,	  /* a trace of `ns`, streamed */
 	CHANNEL_STATS,	  /* to a recorder: its figures, a struct of service/status.h */
 	CHANNEL_SNAPSHOT, /* to a recorder: metrics__snapshot() */
-	CHANNEL_ALIVE,	  /* the asker has not hung; without a descriptor, a result or an answer */
+	CHANNEL_ALIVE, /* the requester has not hung; without a descriptor, a result or an answer */
 	CHANNEL_KINDS,
 };
 
 struct channel_request {
 	uint32_t kind;
 	int32_t pid; /* of a target; 0: all, or for a TRACE the only one */
-	uint64_t id; /* the asker's, repeated in the answer */
+	uint64_t id; /* the requester's, repeated in the answer */
 	uint64_t ns; /* of a TRACE: 1 to CHANNEL_TRACE_MAX; otherwise 0 */
 };
 
@@ -74,7 +74,7 @@ int channel__take(int channel, struct channel_request *ret, int *ret_fd);
 /* Sends the answer to request `id`: `err` is 0 or a negative errno, `text` may be NULL. As _ask(). */
 int channel__answer(int channel, uint64_t id, int err, const char *text);
 /* Receives an answer, whose text is terminated and printable ASCII. Returns as channel__take(). */
-int channel__hear(int channel, struct channel_answer *ret);
+int channel__receive(int channel, struct channel_answer *ret);
 
 /* Creates a memory file for a result. A descriptor, which the caller closes, or a negative errno. */
 int channel__memory(void);

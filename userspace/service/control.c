@@ -74,11 +74,6 @@ void control__close(struct control *c)
 	control__abandon(c);
 }
 
-unsigned int control__clients(const struct control *c)
-{
-	return c->n;
-}
-
 unsigned int control__fds(const struct control *c, struct pollfd *fd)
 {
 	fd[0] = (struct pollfd){ .fd = c->socket.fd, .events = POLLIN };

@@ -43,7 +43,7 @@ void control__close(struct control *c);
 /* The same in a process that was forked: it only closes its copies. NULL allowed. */
 void control__abandon(struct control *c);
 
-/* Fills fd[], of CONTROL_FDS, with what to wait for. Returns the number. */
+/* Fills fd[], of CONTROL_FDS, with what to wait for: the socket, and the clients. Returns the number. */
 unsigned int control__fds(const struct control *c, struct pollfd *fd);
 /*
  * Accepts clients, passes their requests to `fn`, and disconnects those that break a rule or are
@@ -52,7 +52,6 @@ unsigned int control__fds(const struct control *c, struct pollfd *fd);
 void control__step(struct control *c, uint64_t now, control_fn fn, void *ctx);
 /* As channel__answer(); no effect if the client has gone. */
 void control__answer(struct control *c, uint64_t client, uint64_t id, int err, const char *text);
-unsigned int control__clients(const struct control *c); /* number */
 
 /*
  * For clients: connects to the socket, whose listener must be root or the same user. A descriptor, or

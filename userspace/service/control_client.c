@@ -66,13 +66,13 @@ int control__connect(const char *path, struct error *error)
 static int hear(int socket, uint64_t until, struct channel_answer *ret)
 {
 	struct pollfd fd = { .fd = socket, .events = POLLIN };
-	int err = channel__hear(socket, ret);
+	int err = channel__receive(socket, ret);
 
 	for (uint64_t now = clock__now(); err == -EAGAIN; now = clock__now()) {
 		if (now >= until)
 			return -ETIMEDOUT;
 		poll(&fd, 1, (int)((until - now) / 1000000) + 1);
-		err = channel__hear(socket, ret);
+		err = channel__receive(socket, ret);
 	}
 	return err;
 }

@@ -28,10 +28,10 @@
 #include "service/sandbox.h"
 
 #define DEFAULT_MS	10000
-#define REQUEST_MEMORY	(32u << 10)	   /* also for the part of a response that is being sent */
-#define ADDED_MEMORY	(256u << 20)	   /* HELD_MAX of http_page.c; connections; a margin */
-#define EVICT_MAX	4		   /* connections that are replaced at a time */
-#define WRITER_GRACE_NS (2000 * NS_PER_MS) /* a client that reads slowly is replaced later */
+#define REQUEST_MEMORY	(32u << 10)  /* also for the part of a response that is being sent */
+#define ADDED_MEMORY	(256u << 20) /* HELD_MAX of http_page.c; connections; a margin */
+#define EVICT_MAX	4	     /* connections that are replaced at a time */
+#define WRITER_GRACE_NS (2000 * MS)  /* a client that reads slowly is replaced later */
 #define MMAP_THRESHOLD	(256 << 10)
 #define FILES_MAX	256
 #define FDS_MAX		(3 + 2 * HTTP_STREAMS)
@@ -152,7 +152,7 @@ static void hear_answers(struct front *f)
 	struct channel_answer answer;
 	int err;
 
-	while (!(err = channel__hear(f->channel_fd, &answer)))
+	while (!(err = channel__receive(f->channel_fd, &answer)))
 		/* One that is unknown came too late. */
 		if (!http_page__answer(f, &answer))
 			http_stream__answer(f, &answer);
@@ -205,7 +205,7 @@ static int wait_ms(const struct front *f)
 
 	if (next <= f->now)
 		return 0;
-	ms = (next - f->now) / NS_PER_MS + 1;
+	ms = (next - f->now) / MS + 1;
 	if (MHD_get_timeout(f->daemon, &theirs) == MHD_YES && theirs < ms)
 		ms = theirs;
 	return (int)ms;
@@ -350,8 +350,8 @@ int front__run(int listen_fd, int channel_fd, const struct front_opts *opts)
 
 	f.listen_fd = listen_fd;
 	f.channel_fd = channel_fd;
-	f.request_ns = (opts->request_ms ? opts->request_ms : DEFAULT_MS) * NS_PER_MS;
-	f.answer_ns = (opts->answer_ms ? opts->answer_ms : DEFAULT_MS) * NS_PER_MS;
+	f.request_ns = (opts->request_ms ? opts->request_ms : DEFAULT_MS) * MS;
+	f.answer_ns = (opts->answer_ms ? opts->answer_ms : DEFAULT_MS) * MS;
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
 		f.connections[i].fd = -1;
 	for (size_t i = 0; i < PAGES; i++)

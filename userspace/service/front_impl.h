@@ -20,13 +20,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/clock.h"
 #include "service/channel.h"
 #include "service/front.h"
 
 #define CONNECTIONS_MAX	 64
 #define HTTP_STREAMS_MAX 8  /* that go on */
 #define HTTP_STREAMS	 16 /* with those whose end the client has not seen yet */
-#define NS_PER_MS	 1000000ull
 
 struct front;
 struct http_stream;

@@ -90,7 +90,7 @@ static enum MHD_Result trace(struct http_request *r, const char *method)
 	int32_t pid;
 	uint64_t ns;
 
-	if (http_check__seconds(argument(r, "seconds"), FRONT_TRACE_SECONDS * 1000 * NS_PER_MS, &ns,
+	if (http_check__seconds(argument(r, "seconds"), FRONT_TRACE_SECONDS * 1000 * MS, &ns,
 				&error) ||
 	    http_check__pid(argument(r, "pid"), &pid, &error))
 		return http_response__queue(r, MHD_HTTP_BAD_REQUEST,

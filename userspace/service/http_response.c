@@ -11,7 +11,7 @@
 
 #include "service/front_impl.h"
 
-#define WRITE_NS	 (30000 * NS_PER_MS) /* for a client to read a response */
+#define WRITE_NS	 (30000 * MS) /* for a client to read a response */
 #define TRACE_BLOCK_SIZE (16u << 10)
 
 static struct MHD_Response *with_header(struct MHD_Response *response, const char *name,

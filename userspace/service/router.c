@@ -2,76 +2,20 @@
 /*
  * Requests and their results: see router.h.
  *
- * A trace goes to one recorder, which gets the asker's stream. Other results are gathered: all
- * recorders are asked at the same time, each writes its part to a memory file, and all requests that
- * had arrived before get a result. Requests that arrive meanwhile wait for the next one, so that a
- * result is never older than its request, and any number of them costs no more than one at a time.
+ * A trace goes to one recorder, which gets the requester's stream. Other results are gathered by
+ * router_rounds.c.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "service/channel.h"
-#include "service/router.h"
+#include "service/router_impl.h"
 
-#define CLIENTS		 ROUTER_ASKERS /* all of the control socket: an asker without a channel */
-#define REQUESTS_AT_ONCE 16	       /* of an asker, per step */
+#define REQUESTS_AT_ONCE 16		      /* of a requester, per step */
 #define TRACE_PATIENCE	 (60 * 1000000000ull) /* ns beyond the length of the trace */
-
-struct recorder_end {
-	int pid; /* 0: free */
-	int channel;
-	bool is_ready, is_broken;
-	bool is_invalid; /* it is broken because of an invalid message */
-};
-
-struct asker {
-	int channel;	      /* -1: free */
-	uint64_t heard;	      /* when it last sent a request; CLOCK_MONOTONIC, ns */
-	unsigned int pending; /* jobs */
-};
-
-#define GATHERS 3
-
-enum job_state { FREE, QUEUED, GATHERED, STREAMED };
-
-struct job {
-	enum job_state state;
-	enum channel_kind kind;
-	unsigned int asker;
-	uint64_t client;   /* of the asker CLIENTS */
-	uint64_t id;	   /* the asker's */
-	int pid;	   /* 0: all */
-	int fd;		   /* the asker's memory file; -1 for a trace, which its recorder has */
-	uint64_t passed;   /* STREAMED: the id that the recorder knows */
-	unsigned int slot; /* of that recorder */
-	uint64_t deadline;
-};
-
-struct part {
-	int pid; /* of a recorder that is asked; 0: none */
-	bool waits, has_result;
-	int memory;
-};
-
-/* A round of questions to all recorders. */
-struct gather {
-	enum channel_kind kind, asks; /* of the jobs, and of the recorders */
-	const struct router_printer *printer;
-	bool is_active;
-	uint64_t id, deadline;
-	struct part part[ROUTER_RECORDERS];
-};
-
-struct router {
-	struct router_opts opts;
-	struct recorder_end recorder[ROUTER_RECORDERS];
-	struct asker asker[ROUTER_ASKERS + 1];
-	struct job job[ROUTER_JOBS];
-	struct gather gather[GATHERS];
-	uint64_t last_id; /* of a question to a recorder */
-};
 
 struct router *router__create(const struct router_opts *opts)
 {
@@ -80,8 +24,8 @@ struct router *router__create(const struct router_opts *opts)
 	if (!r)
 		return NULL;
 	r->opts = *opts;
-	for (unsigned int i = 0; i < ROUTER_ASKERS; i++)
-		r->asker[i].channel = -1;
+	for (unsigned int i = 0; i < ROUTER_REQUESTERS; i++)
+		r->requester[i].channel = -1;
 	r->gather[0] = (struct gather){ CHANNEL_TARGETS, CHANNEL_STATS, &r->opts.targets };
 	r->gather[1] = (struct gather){ CHANNEL_STATS, CHANNEL_STATS, &r->opts.stats };
 	r->gather[2] = (struct gather){ CHANNEL_METRICS, CHANNEL_SNAPSHOT, &r->opts.metrics };
@@ -94,185 +38,35 @@ static void free_job(struct router *r, struct job *j)
 {
 	if (j->fd >= 0)
 		close(j->fd);
-	r->asker[j->asker].pending--;
+	r->requester[j->requester].pending--;
 	j->state = FREE;
 }
 
-static void remove_asker(struct router *r, unsigned int i)
+static void remove_requester(struct router *r, unsigned int i)
 {
 	for (unsigned int k = 0; k < ROUTER_JOBS; k++)
-		if (r->job[k].state != FREE && r->job[k].asker == i)
+		if (r->job[k].state != FREE && r->job[k].requester == i)
 			free_job(r, &r->job[k]);
-	close(r->asker[i].channel);
-	r->asker[i].channel = -1;
+	close(r->requester[i].channel);
+	r->requester[i].channel = -1;
 }
 
-static void answer(struct router *r, unsigned int asker, uint64_t client, uint64_t id, int err,
+static void answer(struct router *r, unsigned int requester, uint64_t client, uint64_t id, int err,
 		   const char *text)
 {
-	if (asker == CLIENTS)
+	if (requester == CLIENTS)
 		r->opts.answer(r->opts.ctx, client, id, err, text);
-	/* It has room for the answers to all that may be pending, unless the asker does not read. */
-	else if (channel__answer(r->asker[asker].channel, id, err, text))
-		remove_asker(r, asker);
+	/* It has room for the answers to all that may be pending, unless the requester does not read. */
+	else if (channel__answer(r->requester[requester].channel, id, err, text))
+		remove_requester(r, requester);
 }
 
-static void finish(struct router *r, struct job *j, int err, const char *text)
+void router__finish(struct router *r, struct job *j, int err, const char *text)
 {
 	const struct job done = *j;
 
 	free_job(r, j);
-	answer(r, done.asker, done.client, done.id, err, text);
-}
-
-/* ---- rounds ---- */
-
-static void end_part(struct part *p, bool has_result)
-{
-	p->waits = false;
-	p->has_result = has_result;
-}
-
-static void ask_part(struct router *r, struct gather *g, unsigned int slot)
-{
-	const struct channel_request request = { .kind = g->asks, .id = g->id };
-	struct recorder_end *to = &r->recorder[slot];
-	struct part *p = &g->part[slot];
-
-	*p = (struct part){ .pid = to->pid, .memory = -1 };
-	if (!to->pid || !to->is_ready || to->is_broken)
-		return;
-	p->memory = channel__memory();
-	p->waits = p->memory >= 0 && !channel__ask(to->channel, &request, p->memory);
-}
-
-static void begin_round(struct router *r, struct gather *g, uint64_t now)
-{
-	bool is_wanted = false;
-
-	for (unsigned int i = 0; i < ROUTER_JOBS; i++) {
-		struct job *j = &r->job[i];
-
-		if (j->state != QUEUED || j->kind != g->kind)
-			continue;
-		j->state = GATHERED;
-		is_wanted = true;
-	}
-	if (!is_wanted)
-		return;
-	g->is_active = true;
-	g->id = ++r->last_id;
-	g->deadline = now + ROUTER_PATIENCE;
-	for (unsigned int i = 0; i < ROUTER_RECORDERS; i++)
-		ask_part(r, g, i);
-}
-
-static bool waits(const struct gather *g)
-{
-	for (unsigned int i = 0; i < ROUTER_RECORDERS; i++)
-		if (g->part[i].waits)
-			return true;
-	return false;
-}
-
-static int by_pid(const void *a, const void *b)
-{
-	const struct router_part *x = a, *y = b;
-
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
-
-static void take_parts(const struct router *r, const struct gather *g, struct router_part *part,
-		       size_t *n)
-{
-	*n = 0;
-	for (unsigned int i = 0; i < ROUTER_RECORDERS; i++) {
-		const struct part *p = &g->part[i];
-		struct router_part *to = &part[*n];
-		void *data;
-
-		if (!p->pid)
-			continue;
-		*to = (struct router_part){
-			.pid = p->pid,
-			.is_ready = r->recorder[i].pid == p->pid && r->recorder[i].is_ready,
-		};
-		if (p->has_result && !channel__get(p->memory, g->printer->max, &data, &to->size))
-			to->data = data;
-		++*n;
-	}
-	qsort(part, *n, sizeof(*part), by_pid);
-}
-
-static int print_parts(const struct gather *g, const struct router_part *part, size_t n, int fd,
-		       struct error *error)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-	int err;
-
-	if (!out)
-		return -ENOMEM;
-	err = g->printer->print(out, part, n, error);
-	if (fclose(out) && !err)
-		err = -ENOMEM;
-	if (!err)
-		err = channel__put(fd, text, size);
-	free(text);
-	return err;
-}
-
-static void finish_gathered(struct router *r, const struct gather *g, struct job *j,
-			    const struct router_part *part, size_t n)
-{
-	struct error error = {};
-	int err;
-
-	if (j->pid) {
-		while (n && part->pid != j->pid) {
-			part++;
-			n--;
-		}
-		n = n > 0;
-	}
-	err = j->pid && !n ? error__set(&error, -ENOENT, "process %d is not recorded", j->pid) :
-			     print_parts(g, part, n, j->fd, &error);
-	finish(r, j, err, error.text);
-}
-
-static void close_round(struct gather *g)
-{
-	for (unsigned int i = 0; i < ROUTER_RECORDERS; i++) {
-		if (g->part[i].pid && g->part[i].memory >= 0)
-			close(g->part[i].memory);
-		g->part[i].pid = 0;
-	}
-}
-
-static void end_round(struct router *r, struct gather *g)
-{
-	struct router_part part[ROUTER_RECORDERS];
-	size_t n;
-
-	g->is_active = false;
-	take_parts(r, g, part, &n);
-	for (unsigned int i = 0; i < ROUTER_JOBS; i++)
-		if (r->job[i].state == GATHERED && r->job[i].kind == g->kind)
-			finish_gathered(r, g, &r->job[i], part, n);
-	for (size_t i = 0; i < n; i++)
-		free((void *)part[i].data);
-	close_round(g);
-}
-
-static void step_round(struct router *r, struct gather *g, uint64_t now)
-{
-	if (g->is_active && (!waits(g) || now >= g->deadline))
-		end_round(r, g);
-	if (!g->is_active)
-		begin_round(r, g, now);
-	if (g->is_active && !waits(g))
-		end_round(r, g);
+	answer(r, done.requester, done.client, done.id, err, text);
 }
 
 /* ---- traces ---- */
@@ -311,7 +105,7 @@ static void pass_trace(struct router *r, struct job *j, uint64_t ns, uint64_t no
 	}
 	if (err) {
 		error__set(&error, err, "the recorder does not answer");
-		finish(r, j, err, error.text);
+		router__finish(r, j, err, error.text);
 		return;
 	}
 	close(j->fd);
@@ -321,7 +115,7 @@ static void pass_trace(struct router *r, struct job *j, uint64_t ns, uint64_t no
 	j->deadline = now + ns + TRACE_PATIENCE;
 }
 
-/* ---- askers ---- */
+/* ---- requesters ---- */
 
 static bool is_known(const struct router *r, enum channel_kind kind)
 {
@@ -331,10 +125,10 @@ static bool is_known(const struct router *r, enum channel_kind kind)
 	return kind == CHANNEL_TRACE;
 }
 
-static void take_request(struct router *r, unsigned int asker, uint64_t client,
+static void take_request(struct router *r, unsigned int requester, uint64_t client,
 			 const struct channel_request *q, int fd, uint64_t now)
 {
-	struct asker *a = &r->asker[asker];
+	struct requester *a = &r->requester[requester];
 	bool known = is_known(r, q->kind);
 	struct job *j = NULL;
 
@@ -343,7 +137,7 @@ static void take_request(struct router *r, unsigned int asker, uint64_t client,
 			j = &r->job[i];
 	if (!j || a->pending == CHANNEL_PENDING_MAX || !known) {
 		close(fd);
-		answer(r, asker, client, q->id, known ? -EBUSY : -EOPNOTSUPP,
+		answer(r, requester, client, q->id, known ? -EBUSY : -EOPNOTSUPP,
 		       known ? "too many requests at the same time" :
 			       "this request is not supported");
 		return;
@@ -351,7 +145,7 @@ static void take_request(struct router *r, unsigned int asker, uint64_t client,
 	*j = (struct job){
 		.state = QUEUED,
 		.kind = q->kind,
-		.asker = asker,
+		.requester = requester,
 		.client = client,
 		.id = q->id,
 		.pid = q->pid,
@@ -362,18 +156,18 @@ static void take_request(struct router *r, unsigned int asker, uint64_t client,
 		pass_trace(r, j, q->ns, now);
 }
 
-static void read_asker(struct router *r, unsigned int i, uint64_t now)
+static void read_requester(struct router *r, unsigned int i, uint64_t now)
 {
 	struct channel_request request;
 	int fd, err = 0;
 
-	for (unsigned int n = 0; n < REQUESTS_AT_ONCE && r->asker[i].channel >= 0; n++) {
-		err = channel__take(r->asker[i].channel, &request, &fd);
+	for (unsigned int n = 0; n < REQUESTS_AT_ONCE && r->requester[i].channel >= 0; n++) {
+		err = channel__take(r->requester[i].channel, &request, &fd);
 		if (err == -EAGAIN)
 			return;
-		r->asker[i].heard = now;
+		r->requester[i].last_request = now;
 		if (err)
-			remove_asker(r, i);
+			remove_requester(r, i);
 		else if (request.kind != CHANNEL_ALIVE)
 			take_request(r, i, 0, &request, fd, now);
 	}
@@ -381,21 +175,15 @@ static void read_asker(struct router *r, unsigned int i, uint64_t now)
 
 /* ---- recorders ---- */
 
-static void take_part(struct gather *g, unsigned int slot, const struct channel_answer *got)
-{
-	if (g->is_active && g->id == got->id && g->part[slot].waits)
-		end_part(&g->part[slot], !got->error);
-}
-
 static void take_answer(struct router *r, unsigned int slot, const struct channel_answer *got)
 {
 	for (unsigned int i = 0; i < GATHERS; i++)
-		take_part(&r->gather[i], slot, got);
+		router_round__take(&r->gather[i], slot, got->id, !got->error);
 	for (unsigned int i = 0; i < ROUTER_JOBS; i++) {
 		struct job *j = &r->job[i];
 
 		if (j->state == STREAMED && j->slot == slot && j->passed == got->id) {
-			finish(r, j, got->error, got->text);
+			router__finish(r, j, got->error, got->text);
 			return;
 		}
 	}
@@ -405,10 +193,10 @@ static void take_answer(struct router *r, unsigned int slot, const struct channe
 static void give_up(struct router *r, unsigned int slot)
 {
 	for (unsigned int i = 0; i < GATHERS; i++)
-		end_part(&r->gather[i].part[slot], r->gather[i].part[slot].has_result);
+		router_round__give_up(&r->gather[i], slot);
 	for (unsigned int i = 0; i < ROUTER_JOBS; i++)
 		if (r->job[i].state == STREAMED && r->job[i].slot == slot)
-			finish(r, &r->job[i], -ECONNRESET, "the recording ended");
+			router__finish(r, &r->job[i], -ECONNRESET, "the recording ended");
 }
 
 static void read_recorder(struct router *r, unsigned int slot)
@@ -418,7 +206,7 @@ static void read_recorder(struct router *r, unsigned int slot)
 	int err;
 
 	for (unsigned int n = 0; n < REQUESTS_AT_ONCE; n++) {
-		err = channel__hear(from->channel, &got);
+		err = channel__receive(from->channel, &got);
 		if (err == -EAGAIN)
 			return;
 		if (err) {
@@ -431,35 +219,35 @@ static void read_recorder(struct router *r, unsigned int slot)
 	}
 }
 
-int router__add_asker(struct router *r, int channel)
+int router__add_requester(struct router *r, int channel)
 {
-	for (unsigned int i = 0; i < ROUTER_ASKERS; i++)
-		if (r->asker[i].channel < 0) {
-			r->asker[i] = (struct asker){ .channel = channel };
+	for (unsigned int i = 0; i < ROUTER_REQUESTERS; i++)
+		if (r->requester[i].channel < 0) {
+			r->requester[i] = (struct requester){ .channel = channel };
 			return 0;
 		}
 	close(channel);
 	return -EBUSY;
 }
 
-static const struct asker *find_asker(const struct router *r, int channel)
+static const struct requester *find_requester(const struct router *r, int channel)
 {
-	for (unsigned int i = 0; i < ROUTER_ASKERS; i++)
-		if (r->asker[i].channel >= 0 && r->asker[i].channel == channel)
-			return &r->asker[i];
+	for (unsigned int i = 0; i < ROUTER_REQUESTERS; i++)
+		if (r->requester[i].channel >= 0 && r->requester[i].channel == channel)
+			return &r->requester[i];
 	return NULL;
 }
 
-bool router__has_asker(const struct router *r, int channel)
+bool router__has_requester(const struct router *r, int channel)
 {
-	return find_asker(r, channel);
+	return find_requester(r, channel);
 }
 
-uint64_t router__heard(const struct router *r, int channel)
+uint64_t router__last_request(const struct router *r, int channel)
 {
-	const struct asker *a = find_asker(r, channel);
+	const struct requester *a = find_requester(r, channel);
 
-	return a ? a->heard : 0;
+	return a ? a->last_request : 0;
 }
 
 void router__request(struct router *r, uint64_t client, const struct channel_request *request,
@@ -468,10 +256,12 @@ void router__request(struct router *r, uint64_t client, const struct channel_req
 	take_request(r, CLIENTS, client, request, fd, now);
 }
 
-void router__add_recorder(struct router *r, unsigned int slot, int pid, int channel)
+void router__add_recorder(struct router *r, unsigned int slot, int pid, const char *name,
+			  int channel)
 {
 	router__remove_recorder(r, slot);
 	r->recorder[slot] = (struct recorder_end){ .pid = pid, .channel = channel };
+	snprintf(r->recorder[slot].name, ROUTER_NAME, "%s", name);
 }
 
 void router__set_ready(struct router *r, unsigned int slot)
@@ -507,25 +297,17 @@ unsigned int router__fds(const struct router *r, struct pollfd *fd)
 	for (unsigned int i = 0; i < ROUTER_RECORDERS; i++)
 		if (r->recorder[i].pid && !r->recorder[i].is_broken)
 			fd[n++] = (struct pollfd){ r->recorder[i].channel, POLLIN, 0 };
-	for (unsigned int i = 0; i < ROUTER_ASKERS; i++)
-		if (r->asker[i].channel >= 0)
-			fd[n++] = (struct pollfd){ r->asker[i].channel, POLLIN, 0 };
+	for (unsigned int i = 0; i < ROUTER_REQUESTERS; i++)
+		if (r->requester[i].channel >= 0)
+			fd[n++] = (struct pollfd){ r->requester[i].channel, POLLIN, 0 };
 	return n;
-}
-
-bool router__is_busy(const struct router *r)
-{
-	for (unsigned int i = 0; i < ROUTER_JOBS; i++)
-		if (r->job[i].state != FREE)
-			return true;
-	return false;
 }
 
 static void check_deadlines(struct router *r, uint64_t now)
 {
 	for (unsigned int i = 0; i < ROUTER_JOBS; i++)
 		if (r->job[i].state == STREAMED && now >= r->job[i].deadline)
-			finish(r, &r->job[i], -ETIMEDOUT, "the recorder does not answer");
+			router__finish(r, &r->job[i], -ETIMEDOUT, "the recorder does not answer");
 }
 
 void router__step(struct router *r, uint64_t now)
@@ -533,11 +315,11 @@ void router__step(struct router *r, uint64_t now)
 	for (unsigned int i = 0; i < ROUTER_RECORDERS; i++)
 		if (r->recorder[i].pid && !r->recorder[i].is_broken)
 			read_recorder(r, i);
-	for (unsigned int i = 0; i < ROUTER_ASKERS; i++)
-		if (r->asker[i].channel >= 0)
-			read_asker(r, i, now);
+	for (unsigned int i = 0; i < ROUTER_REQUESTERS; i++)
+		if (r->requester[i].channel >= 0)
+			read_requester(r, i, now);
 	for (unsigned int i = 0; i < GATHERS; i++)
-		step_round(r, &r->gather[i], now);
+		router_round__step(r, &r->gather[i], now);
 	check_deadlines(r, now);
 }
 
@@ -546,10 +328,10 @@ void router__destroy(struct router *r)
 	if (!r)
 		return;
 	for (unsigned int i = 0; i < GATHERS; i++)
-		close_round(&r->gather[i]);
-	for (unsigned int i = 0; i < ROUTER_ASKERS; i++)
-		if (r->asker[i].channel >= 0)
-			remove_asker(r, i);
+		router_round__close(&r->gather[i]);
+	for (unsigned int i = 0; i < ROUTER_REQUESTERS; i++)
+		if (r->requester[i].channel >= 0)
+			remove_requester(r, i);
 	for (unsigned int i = 0; i < ROUTER_RECORDERS; i++)
 		if (r->recorder[i].pid)
 			close(r->recorder[i].channel);

@@ -82,6 +82,13 @@ int output__open(struct trace_file **ret, const char *path, enum file_kind kind,
 	return 0;
 }
 
+void output__suggest(const char *path)
+{
+	if (isatty(STDERR_FILENO) && strcmp(path, "-"))
+		log__msg("next: 'gotrace latency %s', 'gotrace waits %s' or 'go tool trace %s'",
+			 path, path, path);
+}
+
 static int append(void *to, const void *data, size_t len)
 {
 	return trace_file__append(to, data, len);

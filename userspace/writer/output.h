@@ -26,4 +26,7 @@ void output__buffer(struct outbuf *o, struct trace_file *file, const char *name)
 /* Writes what the buffer in front of `file` holds, and commits the file. Returns as the flush does. */
 int output__commit(struct outbuf *o, struct trace_file *file, struct error *error);
 
+/* On a terminal, suggests commands that read the trace `path`, unless it is "-". */
+void output__suggest(const char *path);
+
 #endif

@@ -112,7 +112,7 @@ static void assert_answer(struct fixture *f, uint64_t id, int err)
 {
 	struct channel_answer answer;
 
-	assert_int_equal(channel__hear(f->asker, &answer), 0);
+	assert_int_equal(channel__receive(f->asker, &answer), 0);
 	assert_int_equal(answer.id, id);
 	assert_int_equal(answer.error, err);
 }

@@ -166,6 +166,41 @@ static void reports_a_full_disk(void **state)
 	fclose(f);
 }
 
+/* Each family is complete or is not there; which ones fit is computed from the text without a limit. */
+static void leaves_out_families(void **state)
+{
+	struct outbuf o = snapshot("main.a", 1);
+	struct metrics_target t = { .pid = 7, .snapshot = o.data, .size = o.len };
+	char *whole, *limited, *at, *next, line[64];
+	size_t size, len, room = 500;
+	unsigned int omitted = 0;
+	struct error error = {};
+	FILE *f;
+
+	print(&t, 1);
+	whole = strdup(printed);
+	f = open_memstream(&limited, &size);
+	assert_int_equal(metrics__print_limited(f, &t, 1, room, &error), 0);
+	fclose(f);
+	at = strstr(strstr(whole, "# HELP") + 1, "# HELP"); /* after gotrace_up */
+	for (; at; at = next) {
+		next = strstr(at + 1, "# HELP");
+		len = next ? (size_t)(next - at) : strlen(at) - strlen("# EOF\n");
+		assert_int_equal(memmem(limited, size, at, len) != NULL, len <= room);
+		if (len <= room)
+			room -= len;
+		else
+			omitted++;
+	}
+	assert_true(omitted > 0 && room < 500);
+	snprintf(line, sizeof(line), "\ngotrace_families_omitted %u\n# EOF\n", omitted);
+	assert_string_equal(limited + size - strlen(line), line);
+	assert_null(strstr(whole, "omitted"));
+	free(limited);
+	free(whole);
+	outbuf__deinit(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +208,7 @@ int main(void)
 		cmocka_unit_test_teardown(escapes_names, teardown),
 		cmocka_unit_test_teardown(prints_targets, teardown),
 		cmocka_unit_test_teardown(limits_sums, teardown),
+		cmocka_unit_test_teardown(leaves_out_families, teardown),
 		cmocka_unit_test(reports_a_full_disk),
 	};
 

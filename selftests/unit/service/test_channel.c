@@ -79,14 +79,14 @@ static void an_answer_arrives(void **state)
 	assert_int_equal(channel__answer(e->end[1], 8, 0, NULL), 0);
 	longer[sizeof(longer) - 1] = '\0';
 	assert_int_equal(channel__answer(e->end[1], 9, -EIO, longer), 0);
-	assert_int_equal(channel__hear(e->end[0], &got), 0);
+	assert_int_equal(channel__receive(e->end[0], &got), 0);
 	assert_true(got.id == 7 && got.error == -ENOENT);
 	assert_string_equal(got.text, "no?such ?[31mtarget");
-	assert_int_equal(channel__hear(e->end[0], &got), 0);
+	assert_int_equal(channel__receive(e->end[0], &got), 0);
 	assert_true(got.id == 8 && !got.error && !got.text[0]);
-	assert_int_equal(channel__hear(e->end[0], &got), 0);
+	assert_int_equal(channel__receive(e->end[0], &got), 0);
 	assert_int_equal(strlen(got.text), CHANNEL_TEXT_MAX - 1);
-	assert_int_equal(channel__hear(e->end[0], &got), -EAGAIN);
+	assert_int_equal(channel__receive(e->end[0], &got), -EAGAIN);
 }
 
 static void assert_rejected(struct ends *e, const struct channel_request *r, int fd)
@@ -200,13 +200,13 @@ static void garbage_is_rejected(void **state)
 	assert_int_equal(channel__take(e->end[1], &got, &fd), 0);
 	assert_int_equal(fd, -1);
 	send_raw(e->end[0], &answer, sizeof(answer), NULL, 0); /* not an errno */
-	assert_int_equal(channel__hear(e->end[1], &answer), -EBADMSG);
+	assert_int_equal(channel__receive(e->end[1], &answer), -EBADMSG);
 	answer.error = 0;
 	send_raw(e->end[0], &answer, sizeof(answer), fds, 1); /* a descriptor in an answer */
-	assert_int_equal(channel__hear(e->end[1], &answer), -EBADMSG);
+	assert_int_equal(channel__receive(e->end[1], &answer), -EBADMSG);
 	memset(answer.text, 'y', sizeof(answer.text)); /* not terminated */
 	send_raw(e->end[0], &answer, sizeof(answer), NULL, 0);
-	assert_int_equal(channel__hear(e->end[1], &answer), 0);
+	assert_int_equal(channel__receive(e->end[1], &answer), 0);
 	assert_int_equal(strlen(answer.text), CHANNEL_TEXT_MAX - 1);
 	for (int i = 0; i < 16; i++)
 		close(fds[i]);
@@ -223,7 +223,7 @@ static void as_many_answers_as_requests_fit(void **state)
 	for (unsigned int i = 0; i < 100000 && !err; i++)
 		err = channel__answer(e->end[1], i, 0, "text");
 	assert_int_equal(err, -EAGAIN); /* it does not wait for the reader */
-	assert_int_equal(channel__hear(e->end[0], &answer), 0);
+	assert_int_equal(channel__receive(e->end[0], &answer), 0);
 }
 
 static void a_closed_channel_is_reported(void **state)
@@ -237,7 +237,7 @@ static void a_closed_channel_is_reported(void **state)
 	close(e->end[0]);
 	e->end[0] = dup(memory);
 	assert_int_equal(channel__take(e->end[1], &got, &fd), -EPIPE);
-	assert_int_equal(channel__hear(e->end[1], &answer), -EPIPE);
+	assert_int_equal(channel__receive(e->end[1], &answer), -EPIPE);
 	assert_int_equal(channel__ask(e->end[1], &request, memory), -EPIPE);
 	assert_int_equal(channel__answer(e->end[1], 1, 0, NULL), -EPIPE);
 	close(memory);

@@ -197,11 +197,18 @@ static void ask(int fd, uint64_t id)
 	close(memory);
 }
 
+static unsigned int clients(const struct control *c)
+{
+	struct pollfd fd[CONTROL_FDS];
+
+	return control__fds(c, fd) - 1; /* besides the socket */
+}
+
 static bool is_closed(int fd)
 {
 	struct channel_answer answer;
 
-	return channel__hear(fd, &answer) == -EPIPE;
+	return channel__receive(fd, &answer) == -EPIPE;
 }
 
 static void requests(void **state)
@@ -224,8 +231,8 @@ static void requests(void **state)
 	assert_int_equal(a.client[1], a.client[2]);
 	assert_int_not_equal(a.client[0], a.client[1]);
 	control__answer(c, a.client[1], 9, -EBUSY, "busy");
-	assert_int_equal(channel__hear(one, &answer), -EAGAIN);
-	assert_int_equal(channel__hear(two, &answer), 0);
+	assert_int_equal(channel__receive(one, &answer), -EAGAIN);
+	assert_int_equal(channel__receive(two, &answer), 0);
 	assert_int_equal(answer.id, 9);
 	assert_int_equal(answer.error, -EBUSY);
 	/* an answer to one that has gone goes nowhere, also if another one has its descriptor */
@@ -234,8 +241,8 @@ static void requests(void **state)
 	one = connected();
 	control__step(c, 0, handle, &a);
 	control__answer(c, a.client[0], 7, 0, NULL);
-	assert_int_equal(channel__hear(one, &answer), -EAGAIN);
-	assert_int_equal(control__clients(c), 2);
+	assert_int_equal(channel__receive(one, &answer), -EAGAIN);
+	assert_int_equal(clients(c), 2);
 	control__close(c);
 	assert_true(is_closed(one) && is_closed(two));
 	close(one);
@@ -342,7 +349,7 @@ static void broken_clients(void **state)
 	ask(fd[2], 3);
 	control__step(c, 0, handle, &a);
 	assert_int_equal(a.n, 1);
-	assert_int_equal(control__clients(c), 1);
+	assert_int_equal(clients(c), 1);
 	assert_true(is_closed(fd[0]) && is_closed(fd[1]) && !is_closed(fd[2]));
 	for (int i = 0; i < 3; i++)
 		close(fd[i]);
@@ -361,7 +368,7 @@ static void too_many_requests(void **state)
 	for (int i = 0; i < 10; i++)
 		control__step(c, 0, handle, &a);
 	assert_int_equal(a.n, CONTROL_REQUESTS);
-	assert_int_equal(control__clients(c), 0);
+	assert_int_equal(clients(c), 0);
 	close(fd);
 	control__close(c);
 }
@@ -376,12 +383,12 @@ static void silent_clients(void **state)
 	ask(waiting, 1);
 	control__step(c, SECOND, handle, &a);
 	control__step(c, SECOND + CONTROL_IDLE_NS - 1, handle, &a);
-	assert_int_equal(control__clients(c), 2);
+	assert_int_equal(clients(c), 2);
 	control__step(c, SECOND + CONTROL_IDLE_NS, handle, &a);
-	assert_int_equal(control__clients(c), 1);
+	assert_int_equal(clients(c), 1);
 	assert_true(is_closed(silent) && !is_closed(waiting));
 	control__step(c, 1000 * CONTROL_IDLE_NS, handle, &a);
-	assert_int_equal(control__clients(c), 1);
+	assert_int_equal(clients(c), 1);
 	close(silent);
 	close(waiting);
 	control__close(c);
@@ -409,7 +416,7 @@ static void a_flood(void **state)
 		kept[i] = connected();
 		control__step(c, 0, handle, &a);
 	}
-	assert_int_equal(control__clients(c), CONTROL_CLIENTS);
+	assert_int_equal(clients(c), CONTROL_CLIENTS);
 	for (int i = 0; i < 3000; i++) {
 		int fd = connected();
 
@@ -417,16 +424,16 @@ static void a_flood(void **state)
 		assert_true(is_closed(fd));
 		close(fd);
 	}
-	assert_int_equal(control__clients(c), CONTROL_CLIENTS);
+	assert_int_equal(clients(c), CONTROL_CLIENTS);
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
 		ask(kept[i], 1);
 	control__step(c, 0, handle, &a);
 	for (served = 0; served < CONTROL_CLIENTS; served++)
-		assert_int_equal(channel__hear(kept[served], &answer), 0);
+		assert_int_equal(channel__receive(kept[served], &answer), 0);
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
 		close(kept[i]);
 	control__step(c, 0, handle, &a);
-	assert_int_equal(control__clients(c), 0);
+	assert_int_equal(clients(c), 0);
 	assert_int_equal(descriptors(), before);
 	control__close(c);
 }
@@ -445,7 +452,7 @@ static void other_user(const void *ctx)
 	if (fd >= 0) { /* it is disconnected */
 		struct channel_answer answer;
 
-		while (channel__hear(fd, &answer) == -EAGAIN)
+		while (channel__receive(fd, &answer) == -EAGAIN)
 			usleep(1000);
 		exit(0);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The router, between askers and recorders that this test plays. */
+/* The router, between requesters and recorders that this test plays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +21,8 @@
 struct fixture {
 	struct router *router;
 	uint64_t now;
-	int asker[ROUTER_ASKERS + 1], recorder[4]; /* our ends */
-	int router_end;				   /* of the last asker */
+	int requester[ROUTER_REQUESTERS + 1], recorder[4]; /* our ends */
+	int router_end;					   /* of the last requester */
 	unsigned int open;
 };
 
@@ -39,8 +39,12 @@ static void note_answer(void *ctx, uint64_t client, uint64_t id, int err, const 
 	answered.err = err;
 }
 
+static char printed[4][ROUTER_NAME]; /* the names of the parts */
+
 static int print(FILE *out, const struct router_part *part, size_t n, struct error *error)
 {
+	for (size_t i = 0; i < n; i++)
+		snprintf(printed[i], ROUTER_NAME, "%s", part[i].name);
 	for (size_t i = 0; i < n; i++)
 		fprintf(out, "%s%d%s%.*s", i ? " " : "", part[i].pid,
 			part[i].data	 ? ":" :
@@ -52,22 +56,25 @@ static int print(FILE *out, const struct router_part *part, size_t n, struct err
 
 static int connect_recorder(struct fixture *f, unsigned int slot, int pid)
 {
+	char name[16];
 	int fd[2];
 
 	assert_int_equal(channel__pair(fd), 0);
-	router__add_recorder(f->router, slot, pid, fd[1]);
+	snprintf(name, sizeof(name), "name%d", pid);
+	router__add_recorder(f->router, slot, pid, name, fd[1]);
+	memset(name, 0, sizeof(name));
 	f->recorder[slot] = fd[0];
 	return fd[0];
 }
 
-static int connect_asker(struct fixture *f, unsigned int i)
+static int connect_requester(struct fixture *f, unsigned int i)
 {
 	int fd[2];
 
 	assert_int_equal(channel__pair(fd), 0);
-	f->asker[i] = fd[0];
+	f->requester[i] = fd[0];
 	f->router_end = fd[1];
-	return router__add_asker(f->router, fd[1]);
+	return router__add_requester(f->router, fd[1]);
 }
 
 static int setup(void **state)
@@ -80,8 +87,8 @@ static int setup(void **state)
 	*state = f;
 	f->open = count_fds();
 	f->now = 5 * S;
-	for (unsigned int i = 0; i <= ROUTER_ASKERS; i++)
-		f->asker[i] = -1;
+	for (unsigned int i = 0; i <= ROUTER_REQUESTERS; i++)
+		f->requester[i] = -1;
 	for (unsigned int i = 0; i < 4; i++)
 		f->recorder[i] = -1;
 	f->router = router__create(&opts);
@@ -89,7 +96,7 @@ static int setup(void **state)
 	connect_recorder(f, 3, 100);
 	router__set_ready(f->router, 0);
 	router__set_ready(f->router, 3);
-	return f->router ? connect_asker(f, 0) : -1;
+	return f->router ? connect_requester(f, 0) : -1;
 }
 
 static int teardown(void **state)
@@ -98,9 +105,9 @@ static int teardown(void **state)
 	unsigned int open;
 
 	router__destroy(f->router);
-	for (unsigned int i = 0; i <= ROUTER_ASKERS; i++)
-		if (f->asker[i] >= 0)
-			close(f->asker[i]);
+	for (unsigned int i = 0; i <= ROUTER_REQUESTERS; i++)
+		if (f->requester[i] >= 0)
+			close(f->requester[i]);
 	for (unsigned int i = 0; i < 4; i++)
 		if (f->recorder[i] >= 0)
 			close(f->recorder[i]);
@@ -120,7 +127,7 @@ static int ask(struct fixture *f, enum channel_kind kind, int pid, uint64_t id)
 	const struct channel_request request = { kind, pid, id, 0 };
 	int memory = channel__memory();
 
-	assert_int_equal(channel__ask(f->asker[0], &request, memory), 0);
+	assert_int_equal(channel__ask(f->requester[0], &request, memory), 0);
 	step(f);
 	return memory;
 }
@@ -145,7 +152,7 @@ static void assert_answer(struct fixture *f, uint64_t id, int err, const char *t
 {
 	struct channel_answer answer;
 
-	assert_int_equal(channel__hear(f->asker[0], &answer), 0);
+	assert_int_equal(channel__receive(f->requester[0], &answer), 0);
 	assert_int_equal(answer.id, id);
 	assert_int_equal(answer.error, err);
 	assert_string_equal(answer.text, text);
@@ -155,7 +162,17 @@ static void assert_silent(struct fixture *f)
 {
 	struct channel_answer answer;
 
-	assert_int_equal(channel__hear(f->asker[0], &answer), -EAGAIN);
+	assert_int_equal(channel__receive(f->requester[0], &answer), -EAGAIN);
+}
+
+/* As many requests can wait as at the start: none is forgotten. */
+static void assert_all_free(struct fixture *f)
+{
+	for (uint64_t i = 0; i < CHANNEL_PENDING_MAX; i++)
+		close(ask(f, CHANNEL_METRICS, 0, 1000 + i));
+	assert_silent(f);
+	close(ask(f, CHANNEL_METRICS, 0, 2000));
+	assert_answer(f, 2000, -EBUSY, "too many requests at the same time");
 }
 
 static void assert_result(int memory, const char *expected)
@@ -174,13 +191,13 @@ static void results_are_put_together(void **state)
 	struct fixture *f = *state;
 	int memory = ask(f, CHANNEL_METRICS, 0, 9);
 
-	assert_true(router__is_busy(f->router));
 	reply(f, 0, CHANNEL_SNAPSHOT, "two");
 	assert_silent(f);
 	reply(f, 3, CHANNEL_SNAPSHOT, "one");
 	assert_answer(f, 9, 0, "");
 	assert_result(memory, "100:one 200:two");
-	assert_false(router__is_busy(f->router));
+	assert_string_equal(printed[0], "name100");
+	assert_string_equal(printed[1], "name200");
 	memory = ask(f, CHANNEL_TARGETS, 200, 10);
 	reply(f, 0, CHANNEL_STATS, "2");
 	reply(f, 3, CHANNEL_STATS, "1");
@@ -276,7 +293,7 @@ static int ask_trace(struct fixture *f, int pid, uint64_t id)
 	int fd[2];
 
 	assert_int_equal(channel__stream(fd), 0);
-	assert_int_equal(channel__ask(f->asker[0], &request, fd[1]), 0);
+	assert_int_equal(channel__ask(f->requester[0], &request, fd[1]), 0);
 	close(fd[1]);
 	step(f);
 	return fd[0];
@@ -331,16 +348,16 @@ static void traces_that_fail(void **state)
 	assert_answer(f, 6, -ENOENT, "no process is recorded");
 }
 
-static void askers_are_bounded(void **state)
+static void requesters_are_bounded(void **state)
 {
 	struct fixture *f = *state;
 	struct pollfd fd[ROUTER_FDS];
 	int stream[CHANNEL_PENDING_MAX + 1];
 
-	for (unsigned int i = 1; i < ROUTER_ASKERS; i++)
-		assert_int_equal(connect_asker(f, i), 0);
-	assert_int_equal(connect_asker(f, ROUTER_ASKERS), -EBUSY);
-	assert_int_equal(router__fds(f->router, fd), ROUTER_ASKERS + 2);
+	for (unsigned int i = 1; i < ROUTER_REQUESTERS; i++)
+		assert_int_equal(connect_requester(f, i), 0);
+	assert_int_equal(connect_requester(f, ROUTER_REQUESTERS), -EBUSY);
+	assert_int_equal(router__fds(f->router, fd), ROUTER_REQUESTERS + 2);
 	for (unsigned int i = 0; i <= CHANNEL_PENDING_MAX; i++)
 		stream[i] = ask_trace(f, 100, i);
 	assert_answer(f, CHANNEL_PENDING_MAX, -EBUSY, "too many requests at the same time");
@@ -354,44 +371,43 @@ static void a_sign_of_life(void **state)
 	struct fixture *f = *state;
 	struct channel_answer answer;
 
-	assert_int_equal(router__heard(f->router, f->router_end), 0);
+	assert_int_equal(router__last_request(f->router, f->router_end), 0);
 	f->now = 12345;
-	assert_int_equal(channel__ask(f->asker[0], &alive, -1), 0);
+	assert_int_equal(channel__ask(f->requester[0], &alive, -1), 0);
 	step(f);
-	assert_int_equal(router__heard(f->router, f->router_end), 12345);
-	assert_int_equal(router__heard(f->router, -1), 0);
-	assert_int_equal(channel__hear(f->asker[0], &answer), -EAGAIN);
-	assert_false(router__is_busy(f->router));
+	assert_int_equal(router__last_request(f->router, f->router_end), 12345);
+	assert_int_equal(router__last_request(f->router, -1), 0);
+	assert_int_equal(channel__receive(f->requester[0], &answer), -EAGAIN);
+	assert_all_free(f);
 }
 
-static void an_invalid_asker_is_disconnected(void **state)
+static void an_invalid_requester_is_disconnected(void **state)
 {
 	struct fixture *f = *state;
 	struct channel_answer answer;
 	int stream = ask_trace(f, 100, 1);
 
-	assert_true(router__has_asker(f->router, f->router_end));
-	assert_false(router__has_asker(f->router, -1));
-	send(f->asker[0], "garbage", 7, 0);
+	assert_true(router__has_requester(f->router, f->router_end));
+	assert_false(router__has_requester(f->router, -1));
+	send(f->requester[0], "garbage", 7, 0);
 	step(f);
-	assert_false(router__has_asker(f->router, f->router_end));
-	assert_int_equal(channel__hear(f->asker[0], &answer), -EPIPE);
-	assert_false(router__is_busy(f->router));
-	close(f->asker[0]);
-	assert_int_equal(connect_asker(f, 0), 0); /* its place is free */
-	close(ask(f, CHANNEL_STATS, 0, 1));	  /* what only recorders answer */
+	assert_false(router__has_requester(f->router, f->router_end));
+	assert_int_equal(channel__receive(f->requester[0], &answer), -EPIPE);
+	close(f->requester[0]);
+	assert_int_equal(connect_requester(f, 0), 0); /* its place is free */
+	close(ask(f, CHANNEL_STATS, 0, 1));	      /* what only recorders answer */
 	assert_answer(f, 1, -EOPNOTSUPP, "this request is not supported");
 	close(stream);
 }
 
-static void an_asker_that_does_not_read(void **state)
+static void a_requester_that_does_not_read(void **state)
 {
 	struct fixture *f = *state;
 	const struct channel_request request = { .kind = CHANNEL_STATS };
 	int memory = channel__memory(), err = 0;
 
 	for (unsigned int i = 0; i < 100000 && !err; i++) {
-		err = channel__ask(f->asker[0], &request, memory);
+		err = channel__ask(f->requester[0], &request, memory);
 		step(f);
 	}
 	assert_int_equal(err, -EPIPE);
@@ -428,10 +444,10 @@ int main(void)
 		TEST(parts_that_are_no_results),
 		TEST(a_trace_goes_to_its_recorder),
 		TEST(traces_that_fail),
-		TEST(askers_are_bounded),
+		TEST(requesters_are_bounded),
 		TEST(a_sign_of_life),
-		TEST(an_invalid_asker_is_disconnected),
-		TEST(an_asker_that_does_not_read),
+		TEST(an_invalid_requester_is_disconnected),
+		TEST(a_requester_that_does_not_read),
 		TEST(requests_of_clients),
 	};
 
