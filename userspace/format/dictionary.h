@@ -10,7 +10,7 @@
  * Frames are kept by PC: the first function, file and line seen for a PC hold for the generation,
  * as in Go's internal/trace.
  *
- * The data of an experiment, such as the types of AllocFree (analysis/heap_types.h), has a format of
+ * The data of an experiment, such as the types of AllocFree (heap/heap_types.h), has a format of
  * its own and is kept as it is.
  */
 #ifndef FORMAT_DICTIONARY_H
