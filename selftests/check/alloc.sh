@@ -1,7 +1,8 @@
 #!/bin/bash
 # Checks the figures of `gotrace alloc` on traces of Go's own tracer: objects whose number and size the
 # program knows, the sums of runtime.MemStats, and a second computation from the events that Go's reader
-# returns. Then the batches of the experiment in traces that cut, convert and anonymize write.
+# returns. Then the batches of the experiment in traces that cut, convert and anonymize write, and samples
+# of the memory profile that gotrace-bpf records as calls of a function.
 # parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
@@ -149,6 +150,16 @@ table()
 		grep -q '(before the trace)$' "$tmp/table"
 }
 
+# GO: a region per sample of the memory profile, with the stack of the allocation
+sampled()
+{
+	record_target allocates "$1" "--events user --region runtime.mProf_Malloc" -sampled -n 2000 &&
+		$READER regions --json --function '^main\.sampled$' "$RECORDED" | jq -e --slurpfile known "$tmp/allocates.done" \
+			'(.regions | map(.count) | add) as $n | $n > 50 and $n == $known[0].sampled' &&
+		$READER profile region --folded --function '^main\.sampled$' "$RECORDED" >"$tmp/folded" &&
+		! grep -v '^main\.sampled;runtime\.newobject;\(runtime\.[A-Za-z]*;\)*\[region: runtime\.mProf_Malloc\] ' "$tmp/folded"
+}
+
 ktap_start
 if try "the programs build" locked make --no-print-directory all reference; then
 	for release in $(last_gos_since 23) $ORACLE_GO; do
@@ -157,6 +168,9 @@ if try "the programs build" locked make --no-print-directory all reference; then
 		try "$release: runtime.MemStats" memory_statistics
 		try "$release: what is kept" leaks
 		try "$release: a second computation" second_computation
+	done
+	for go in $TARGET_GOS; do
+		try "$go: samples of the memory profile, recorded from outside" sampled "$go"
 	done
 	try "the second computation notices a difference" notices
 	try "the table" table

@@ -2,16 +2,21 @@
 // makes them, and traces itself.
 //
 //	GODEBUG=traceallocfree=1 allocates -trace FILE [-n N]
+//	allocates -sampled [-n N]
 //
 // It speaks the handshake of package protocol. Garbage is collected only where the program asks for
 // it. The done line also has runtime.MemStats of three moments, each between two logs of the category
 // "mark", NAME and "NAME read". All that main.leaker allocates, between "leak begins" and "leak ends",
 // stays alive.
+//
+// With -sampled it does not trace itself, and the done line is {"sampled":N}: how many allocations of
+// main.sampled are in the runtime's memory profile.
 package main
 
 import (
 	"context"
 	"flag"
+	"fmt"
 	"runtime"
 	"runtime/debug"
 	"runtime/trace"
@@ -96,6 +101,40 @@ func leaker() {
 	}
 }
 
+// sampled allocates pages and tickets, of which the memory profile has one per 512 KiB on average.
+func sampled() {
+	defer group.Done()
+	for i := 0; i < *number; i++ {
+		sinkPage = new(page)
+		for k := 0; k < 100; k++ {
+			sinkTicket = new(ticket)
+		}
+	}
+}
+
+// inProfile counts the samples whose stack contains a function; garbage collections publish them.
+func inProfile(function string) (n int64) {
+	records := make([]runtime.MemProfileRecord, 10000)
+	for i := 0; i < 3; i++ {
+		runtime.GC()
+	}
+	found, ok := runtime.MemProfile(records, true)
+	if !ok {
+		protocol.Fail(fmt.Errorf("%d records", found))
+	}
+	for _, r := range records[:found] {
+		frames := runtime.CallersFrames(r.Stack())
+		for more := true; more; {
+			var f runtime.Frame
+			if f, more = frames.Next(); f.Function == function {
+				n += r.AllocObjects
+				break
+			}
+		}
+	}
+	return n
+}
+
 func run(work ...func()) {
 	group.Add(len(work))
 	for _, f := range work {
@@ -119,7 +158,14 @@ var memStats runtime.MemStats
 
 func main() {
 	file := flag.String("trace", "", "write the runtime's own trace to `FILE`")
+	sampling := flag.Bool("sampled", false, "only count the samples of the memory profile")
 	flag.Parse()
+	if *sampling {
+		protocol.Ready()
+		run(sampled)
+		protocol.Done(map[string]int64{"sampled": inProfile("main.sampled")})
+		return
+	}
 	debug.SetGCPercent(-1)
 	runtime.MemProfileRate = 0
 	n := *number
