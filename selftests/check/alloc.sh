@@ -156,8 +156,18 @@ sampled()
 	record_target allocates "$1" "--events user --region runtime.mProf_Malloc" -sampled -n 2000 &&
 		$READER regions --json --function '^main\.sampled$' "$RECORDED" | jq -e --slurpfile known "$tmp/allocates.done" \
 			'(.regions | map(.count) | add) as $n | $n > 50 and $n == $known[0].sampled' &&
+		! grep -q 'are to be expected' "$tmp/background.out" &&
 		$READER profile region --folded --function '^main\.sampled$' "$RECORDED" >"$tmp/folded" &&
 		! grep -v '^main\.sampled;runtime\.newobject;\(runtime\.[A-Za-z]*;\)*\[region: runtime\.mProf_Malloc\] ' "$tmp/folded"
+}
+
+# A program whose linker has turned sampling off
+unsampled() # GO
+{
+	! nm "build/targets/$1/tiny" | grep -qi 'runtime\.memprofile\(internal\)\?$' &&
+		$GOTRACE record --region runtime.mProf_Malloc -o "$tmp/none.trace" -- "build/targets/$1/tiny" >"$tmp/out" 2>"$tmp/err" &&
+		grep -q 'no calls of runtime.mProf_Malloc are to be expected: ' "$tmp/err" &&
+		$READER regions --json "$tmp/none.trace" | jq -e '.regions == []'
 }
 
 ktap_start
@@ -171,6 +181,7 @@ if try "the programs build" locked make --no-print-directory all reference; then
 	done
 	for go in $TARGET_GOS; do
 		try "$go: samples of the memory profile, recorded from outside" sampled "$go"
+		try "$go: a program without a memory profile" unsampled "$go"
 	done
 	try "the second computation notices a difference" notices
 	try "the table" table
