@@ -82,6 +82,18 @@ leaks()
 			--function '^main.spender$' --from "$(mark 'end read')"
 }
 
+# By label, goroutine and function the same objects
+selected()
+{
+	local id
+
+	id=$($READER goroutines --all --json --function '^main.spender$' "$trace" | jq '.goroutines[0].id') &&
+		$READER alloc --json --function '^main.spender$' "$trace" >"$tmp/want" &&
+		jq -e --slurpfile known "$tmp/done.json" '.allocated.objects == $known[0].functions."main.spender".objects' "$tmp/want" &&
+		cmp <($READER alloc --json --goroutine "$id" "$trace") "$tmp/want" &&
+		cmp <($READER alloc --json --label work=sp* "$trace") "$tmp/want"
+}
+
 second_computation()
 {
 	local options
@@ -177,6 +189,7 @@ if try "the programs build" locked make --no-print-directory all reference; then
 		try "$release: objects that the program knows" known_rows
 		try "$release: runtime.MemStats" memory_statistics
 		try "$release: what is kept" leaks
+		try "$release: filters" selected
 		try "$release: a second computation" second_computation
 	done
 	for go in $TARGET_GOS; do

@@ -31,18 +31,19 @@ enum heap_sort { HEAP_SORT_ALLOCATED, HEAP_SORT_KEPT, HEAP_SORT_LIVE, HEAP_SORTS
 struct heap_row {
 	uint64_t key;			  /* for heap__name(); or the size in bytes */
 	struct heap_sum allocated, freed; /* in the window */
-	struct heap_sum
-		kept; /* allocated in the window, and not freed until the end of the trace */
+	struct heap_sum kept; /* allocated in the window, not freed until the end of the trace */
 	struct heap_sum live; /* at the end of the window */
 };
 
 struct heap_opts {
 	enum heap_key by;
 	enum heap_sort sort;
-	/* Only objects that goroutines allocated which it accepts; `goroutines`: those of --function, by ID.
-	 * Borrowed. NULL: all, also those from before the trace. */
+	/*
+	 * Only objects allocated by goroutines that it accepts; NULL: all, also those from before the
+	 * trace. Borrowed.
+	 */
 	struct selection *select;
-	const struct map *goroutines;
+	const struct map *goroutines; /* with --function: those that match, by ID; borrowed */
 };
 
 struct heap;

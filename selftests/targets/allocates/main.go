@@ -74,9 +74,11 @@ func keeper() {
 	}
 }
 
-// spender allocates stamps, tickets and pages of which nothing stays.
+// spender allocates stamps, tickets and pages of which nothing stays. It has a label, as gotrace-bpf
+// records it.
 func spender() {
 	defer group.Done()
+	trace.Log(context.Background(), "goroutine labels", `work="spend"`)
 	for i := 0; i < *number; i++ {
 		s, t := new(stamp), new(ticket)
 		sinkStamp, sinkTicket = s, t
