@@ -50,7 +50,7 @@ static uint64_t feed(struct heap *h, struct buf *b, const struct dictionary *d, 
 	uint64_t n = 0;
 
 	require(!heap__event(h, &ev));
-	while (buf__left(b)) {
+	while (buf__left(b) && !b->bad) {
 		ev = (struct trace_event){ .m = TRACE_NO_M, .p = TRACE_NO_P, .g = TRACE_NO_G };
 		ev.dictionary = d;
 		ev.type = EV_SPAN + buf__u8(b) % (EV_END - EV_SPAN);
