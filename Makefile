@@ -76,9 +76,9 @@ BPF_SRCS  := $(filter-out bpf/fate.bpf.c bpf/follow.bpf.c bpf/hits.bpf.c bpf/sam
 # In the order of their dependencies: a folder includes headers of those before it only
 # (selftests/check/layers.sh).
 LIB_DIRS  := lib $(addprefix target/,arch elf symbols infer layout probe process) format text v1 \
-	     writer flight reader rewrite analysis metrics diff profile print export report align names sequence \
+	     writer flight reader rewrite analysis heap metrics diff profile print export report align names sequence \
 	     rawfile inline trigger budget service capture blackbox selection
-FORMAT_DIRS := lib format text v1 writer reader rewrite analysis metrics diff profile print export
+FORMAT_DIRS := lib format text v1 writer reader rewrite analysis heap metrics diff profile print export
 in_dirs    = $(addprefix userspace/,$(addsuffix /%,$(1)))
 LIB_SRCS  := $(filter-out $(patsubst %,\%_%.c,$(filter-out $(ARCH),$(ARCHS))),$(wildcard $(LIB_DIRS:%=userspace/%/*.c)))
 FUZZED_SRCS := $(filter $(call in_dirs,$(FORMAT_DIRS) flight target align names sequence rawfile trigger service),$(LIB_SRCS))

@@ -77,7 +77,7 @@ if try "the reader builds" locked make --no-print-directory all; then
 	try "the holder of a P that is to be stolen" grows_with_size abandoned 5000
 	try "many waits in a long history" many_waits
 	try "a compression bomb is made" bomb
-	for verb in check stat events goroutines latency tasks regions requests "path --goroutine=1" waits "profile sync" "export perfetto" "histogram --of=sched" "cut -o $tmp/part" "convert -o $tmp/part"; do
+	for verb in check stat events goroutines latency tasks regions requests "path --goroutine=1" waits alloc "profile sync" "export perfetto" "histogram --of=sched" "cut -o $tmp/part" "convert -o $tmp/part"; do
 		try "$verb: exceeds --max-memory" needs_more $verb
 	done
 	try "a sufficient --max-memory" enough

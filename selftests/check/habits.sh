@@ -236,7 +236,7 @@ try "a missing value of a short option" says 2 "record: option '-p' requires an 
 try "an ambiguous option" says 2 "record: option '--st' is ambiguous: --stack-depth, --stats; .*" $GOTRACE record --st 1
 try "an unknown option without a command" says 2 "record: unrecognized option '--frob'; see 'gotrace-bpf record --help'" $GOTRACE --frob
 try "no FILE" says 2 "stat: missing argument FILE$there" $READER stat
-for verb in check text assemble events goroutines latency tasks regions requests "path --goroutine 1" waits "profile net" "export ndjson" "histogram --of gc" "cut -o $tmp/x" "convert -o $tmp/x" index; do
+for verb in check text assemble events goroutines latency tasks regions requests "path --goroutine 1" waits alloc "profile net" "export ndjson" "histogram --of gc" "cut -o $tmp/x" "convert -o $tmp/x" index; do
 	try "$verb: no FILE" says 2 "${verb%% *}: missing argument FILE; see 'gotrace ${verb%% *} --help'" $READER $verb
 done
 try "goroutines: an unknown column" says 2 "goroutines: unknown column 'tea': must be exec, sched, .*, count or id; .*" \
@@ -257,7 +257,7 @@ try "--cpu-profile with and without HZ" rates
 
 try "a trace that is still being recorded" being_recorded
 try "a trace is recorded" long_trace
-for verb in stat events goroutines latency tasks regions requests check text "path --goroutine 1" waits "profile net" "export ndjson" "histogram --of sched" "cut --to 0.1 -o -" "convert -o -"; do
+for verb in stat events goroutines latency tasks regions requests check text "path --goroutine 1" waits alloc "profile net" "export ndjson" "histogram --of sched" "cut --to 0.1 -o -" "convert -o -"; do
 	try "$verb of a pipe, without FILE" through_stdin $verb
 done
 try "stat does not read from a terminal" of_a_terminal stat

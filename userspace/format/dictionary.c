@@ -66,6 +66,7 @@ void dictionary__deinit(struct dictionary *d)
 	free(d->strings);
 	free(d->stack_frames);
 	free(d->stack_at);
+	free(d->experiments);
 	arena__deinit(&d->bytes);
 	*d = (struct dictionary){};
 }
@@ -76,6 +77,7 @@ void dictionary__clear(struct dictionary *d)
 	ids__clear(&d->stack_ids);
 	map__deinit(&d->pcs);
 	d->nstack_frames = 0;
+	d->nexperiments = 0;
 	arena__reset(&d->bytes);
 }
 
@@ -129,6 +131,18 @@ int dictionary__add_stack(struct dictionary *d, uint64_t id, const struct trace_
 		return -ENOMEM;
 	d->stack_at[stack] = at;
 	d->stack_at[stack + 1] = d->nstack_frames = at + n;
+	return 0;
+}
+
+int dictionary__add_experiment(struct dictionary *d, const void *data, size_t len)
+{
+	unsigned char *copy = arena__alloc(&d->bytes, len);
+
+	if (!copy || array__grow(&d->experiments, d->nexperiments, &d->experiments_cap,
+				 sizeof(*d->experiments)))
+		return -ENOMEM;
+	memcpy(copy, data, len);
+	d->experiments[d->nexperiments++] = (struct trace_experiment){ copy, len };
 	return 0;
 }
 

@@ -9,6 +9,9 @@
  *
  * Frames are kept by PC: the first function, file and line seen for a PC hold for the generation,
  * as in Go's internal/trace.
+ *
+ * The data of an experiment, such as the types of AllocFree (heap/heap_types.h), has a format of
+ * its own and is kept as it is.
  */
 #ifndef FORMAT_DICTIONARY_H
 #define FORMAT_DICTIONARY_H
@@ -51,6 +54,12 @@ struct ids {
 	uint32_t count;
 };
 
+/* A batch of experiment AllocFree; any bytes. */
+struct trace_experiment {
+	const unsigned char *data;
+	size_t len;
+};
+
 struct dictionary {
 	struct ids string_ids, stack_ids;
 	struct map pcs; /* of struct trace_frame */
@@ -59,7 +68,9 @@ struct dictionary {
 	size_t *stack_at; /* stack i: stack_frames[stack_at[i]] up to stack_at[i + 1] */
 	size_t strings_cap, stack_frames_cap, stacks_cap;
 	size_t nstack_frames;
-	struct arena bytes; /* owns the bytes of the strings, and the frames */
+	struct trace_experiment *experiments; /* in the order of the file */
+	size_t nexperiments, experiments_cap;
+	struct arena bytes; /* owns the bytes of strings and experiments, and the frames */
 };
 
 void dictionary__init(struct dictionary *d);
@@ -71,6 +82,8 @@ int dictionary__add_string(struct dictionary *d, uint64_t id, const void *data, 
 /* Copies the frames, leaf first. Returns 0, -EEXIST or -ENOMEM. */
 int dictionary__add_stack(struct dictionary *d, uint64_t id, const struct trace_frame *frames,
 			  size_t n);
+/* Copies the data of a batch of experiment AllocFree. Returns 0 or -ENOMEM. */
+int dictionary__add_experiment(struct dictionary *d, const void *data, size_t len);
 
 static inline bool ids__find(const struct ids *ids, uint64_t id, uint32_t *ret)
 {

@@ -83,6 +83,13 @@ enum ev {
 
 enum ev_experiment { EXPERIMENT_NONE = 0, EXPERIMENT_ALLOC_FREE = 1 };
 
+/*
+ * The first byte of a batch of EXPERIMENT_ALLOC_FREE. Types: records of id, address, size, bytes with
+ * pointers, length of the name, name. Units, in the first generation only: lowest address, page size,
+ * alignment of heap objects, alignment of stacks.
+ */
+enum alloc_free_batch { ALLOC_FREE_TYPES = 0, ALLOC_FREE_UNITS = 1 };
+
 /* The type of an argument. */
 enum ev_arg {
 	ARG_NONE = 0,

@@ -286,6 +286,7 @@ static int find_calls(const struct record_args *a, const struct analysis *an, st
 	if (err)
 		return err;
 	calls__report_skipped(calls);
+	calls__report_no_samples(calls, an->pclntab);
 	call_copies__report(calls, an->pclntab);
 	return calls__join(calls, &an->sites, sites);
 }

@@ -151,11 +151,13 @@ static void report_changes(const struct run *run)
 		log__msg("%s: the part begins %.3f ms after --from, because garbage was being "
 			 "collected; --exact begins it there nevertheless",
 			 run->a->in.name, (double)(from - run->from) / 1e6);
-	if (s->experimental)
-		log__msg("%s: %" PRIu64 " experimental events were %s", run->a->in.name,
-			 s->experimental,
-			 run->version == 22 ? "omitted: version 1.22 does not have them" :
-					      "kept, but not the batches that they refer to");
+	if (s->experimental && run->version == 22)
+		log__msg("%s: %" PRIu64 " experimental events were omitted: version 1.22 does not "
+			 "have them",
+			 run->a->in.name, s->experimental);
+	if (s->experimental && run->a->names)
+		log__msg("%s: the names of the types of experimental events were removed",
+			 run->a->in.name);
 	if (s->inserted || s->left_out)
 		log__msg("%s: %" PRIu64 " events that this version cannot express were omitted; "
 			 "%" PRIu64 " were inserted to keep the others valid",

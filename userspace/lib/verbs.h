@@ -35,6 +35,7 @@
 	X(waits, NULL, "show the longest waits of goroutines, and what caused them") \
 	X(histogram, NULL, "show how durations are distributed: waits, system calls, pauses") \
 	X(profile, NULL, "show which stacks took the time, as text or for pprof") \
+	X(alloc, NULL, "show what was allocated, and what is live: by type, goroutine or size") \
 	X(export, NULL, "convert a trace for Perfetto, Chrome, speedscope, flame graphs or jq") \
 	X(report, NULL, "write one HTML page about a trace: what dominated, requests, goroutines") \
 	X(view, NULL, "show a trace in a browser: serves its timeline on loopback") \

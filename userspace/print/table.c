@@ -31,6 +31,21 @@ void table__time(struct out *o, int64_t ns, int width)
 			    (double)ns / units[i].ns, units[i].name);
 }
 
+void table__bytes(struct out *o, uint64_t bytes, int width)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	double size = (double)bytes;
+	size_t i = 0;
+
+	for (; i < 4 && size >= 1024; i++)
+		size /= 1024;
+	if (!i)
+		out__format(o, "%*" PRIu64 "%s", width - !!bytes, bytes, bytes ? "B" : "");
+	else
+		out__format(o, "%*.*f%s", width - (int)strlen(units[i]), size < 100 ? 2 : 1, size,
+			    units[i]);
+}
+
 void table__name(struct out *o, struct trace_string name, const char *without)
 {
 	if (name.len)

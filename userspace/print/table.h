@@ -14,6 +14,8 @@
 
 /* Right-aligned in `width` columns: "12.3ms", "0". */
 void table__time(struct out *o, int64_t ns, int width);
+/* The same for bytes: "12.3MiB", "512B", "0". */
+void table__bytes(struct out *o, uint64_t bytes, int width);
 /* A name from a trace, escaped; `without` replaces an empty one. */
 void table__name(struct out *o, struct trace_string name, const char *without);
 /* Such as "  12.3%", in 8 columns; blank if `whole` is 0. */

@@ -210,7 +210,11 @@ static int add_batch(struct decoder *d, struct generation *g, struct batch *b, s
 		g->offset = b->offset;
 	if (!g->min_time || b->time < g->min_time)
 		g->min_time = b->time;
-	if (b->experiment) /* format of the experiment; contains no events of the trace */
+	/* Has the format of the experiment, and contains no events of the trace. */
+	if (b->experiment == EXPERIMENT_ALLOC_FREE)
+		return dictionary__add_experiment(&g->dictionary, b->data.start,
+						  (size_t)(b->data.end - b->data.start));
+	if (b->experiment)
 		return 0;
 	buf__u8_at(&b->data, 0, &kind);
 	switch (kind) {

@@ -11,6 +11,7 @@
  *	rewrite_prologue.c	statuses and open ranges when the output begins in the middle
  *	rewrite_tables.c	string and stack ids
  *	rewrite_private.c	private data
+ *	rewrite_experiment.c	data of experiments
  *	rewrite_kernel.c	kernel events within the part
  *	rewrite_repair.c	v1 only: inserts what the rules of v2 require before an event
  *	rewrite_model.c		the state as a reader of the output sees it, by reader/order.h
@@ -52,11 +53,10 @@ struct rewrite_opts {
 };
 
 struct rewrite_stats {
-	uint64_t events;   /* of the input that were written */
-	uint64_t inserted; /* v1: added to make events legal */
-	uint64_t left_out; /* without a legal place */
-	/* of the input; 1.22 cannot contain them, and their special batches are never copied */
-	uint64_t experimental;
+	uint64_t events;       /* of the input that were written */
+	uint64_t inserted;     /* v1: added to make events legal */
+	uint64_t left_out;     /* without a legal place */
+	uint64_t experimental; /* of the input; 1.22 cannot contain them */
 };
 
 /* The file is borrowed. Returns 0 or -ENOMEM. */

@@ -54,6 +54,7 @@ struct rewrite {
 	struct start_functions functions;
 	struct trace_string *kept; /* private strings about the whole file; bytes owned */
 	size_t nkept, kept_cap;
+	struct trace_experiment units; /* of experiment AllocFree; owned. data NULL: none */
 	bool described; /* the event table has been written; set if names are replaced */
 
 	struct rw_event {
@@ -149,6 +150,14 @@ int rw_private__use(struct rewrite *r, const struct dictionary *from);
  */
 int rw_private__copy(struct rewrite *r, bool whole);
 int rw_private__write_kept(struct rewrite *r);
+
+/* rewrite_experiment.c */
+void rw_experiment__deinit(struct rewrite *r);
+/* Keeps what the first generation has about the whole trace, and writes that. */
+int rw_experiment__keep(struct rewrite *r, const struct dictionary *from);
+int rw_experiment__write_kept(struct rewrite *r);
+/* As rw_private__copy(), for the batches of experiment AllocFree. */
+int rw_experiment__copy(struct rewrite *r, bool whole);
 
 /* rewrite_records.c */
 /* If names are replaced: writes the records of the input's generation into the open one. */

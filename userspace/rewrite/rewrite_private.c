@@ -20,6 +20,7 @@ void rw_private__deinit(struct rewrite *r)
 	for (size_t i = 0; i < r->nkept; i++)
 		free((void *)r->kept[i].data);
 	free(r->kept);
+	rw_experiment__deinit(r);
 }
 
 static bool is_about_file(uint64_t kind)
@@ -59,6 +60,7 @@ int rw_private__copy(struct rewrite *r, bool whole)
 
 	if (t->tick_ns) /* the output's tick is always 1 ns */
 		err = private__ticks(r->writer, 1, t->start_ns, t->wall_ns);
+	err = err ?: rw_experiment__copy(r, whole);
 	if (!err && r->opts.names)
 		return rw_records__write(r) ?: rw_kernel__write(r);
 	for (size_t i = 0; !err && i < dictionary__nstrings(r->tables.from); i++) {
@@ -78,6 +80,8 @@ int rewrite__keep_private(struct rewrite *r, const struct dictionary *from)
 	uint64_t kind;
 	char *copy;
 
+	if (rw_experiment__keep(r, from))
+		return -ENOMEM;
 	/* The caller may have passed them before the first generation's events. */
 	if (r->nkept || r->opts.names)
 		return 0;
@@ -100,7 +104,7 @@ int rewrite__keep_private(struct rewrite *r, const struct dictionary *from)
 
 int rw_private__write_kept(struct rewrite *r)
 {
-	int err = 0;
+	int err = rw_experiment__write_kept(r);
 
 	for (size_t i = 0; !err && i < r->nkept; i++)
 		err = writer__private(r->writer, r->kept[i].data, r->kept[i].len);

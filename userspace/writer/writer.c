@@ -50,6 +50,7 @@ struct writer {
 	struct tables tables;
 	struct prologue prologue;
 	struct stream samples;
+	struct outbuf experiments; /* whole batches */
 	struct tracked_p tracked_p;
 	uint64_t size;		   /* of the open generation, without statuses */
 	uint64_t by_type[EV_END];  /* of the open generation, with statuses */
@@ -111,6 +112,7 @@ void writer__destroy(struct writer *w)
 	tables__deinit(&w->tables);
 	prologue__deinit(&w->prologue);
 	stream__deinit(&w->samples);
+	outbuf__deinit(&w->experiments);
 	chunk_pool__deinit(&w->pool);
 	free(w);
 }
@@ -301,6 +303,26 @@ int writer__private(struct writer *w, const void *data, size_t len)
 	return w->open ? tables__add_private(&w->tables, data, len) : -EINVAL;
 }
 
+int writer__experiment(struct writer *w, enum ev_experiment experiment, const void *data,
+		       size_t len)
+{
+	const size_t header = 2 + 4 * LEB_MAX;
+	struct outbuf *o = &w->experiments;
+
+	if (!w->open || len > TRACE_BATCH_MAX ||
+	    !spec__in_version(spec__event(EV_EXPERIMENTAL_BATCH), w->opts.version))
+		return -EINVAL;
+	if (outbuf__room(o, header + len, NULL)) /* for all or nothing */
+		return -ENOMEM;
+	o->data[o->len++] = EV_EXPERIMENTAL_BATCH;
+	o->data[o->len++] = (char)experiment;
+	leb__append(o, w->gen);
+	leb__append(o, TRACE_NO_M);
+	leb__append(o, w->start);
+	leb__append(o, len);
+	return outbuf__put(o, data, len, NULL);
+}
+
 size_t writer__size(const struct writer *w)
 {
 	return w->size;
@@ -367,7 +389,7 @@ static int append_all(struct writer *w, const struct stream tables[TABLES])
 	const struct prologue *p = &w->prologue;
 	struct iovec *iov, *at;
 	char header[TRACE_HEADER_LEN];
-	size_t n = 2 + w->samples.chunks + p->threadless.chunks + p->threads.chunks;
+	size_t n = 3 + w->samples.chunks + p->threadless.chunks + p->threads.chunks;
 	uint32_t i;
 	int err;
 
@@ -386,6 +408,8 @@ static int append_all(struct writer *w, const struct stream tables[TABLES])
 	for (i = 0; i < TABLES; i++)
 		at = stream__iovecs(&tables[i], at);
 	at = stream__iovecs(&w->samples, at);
+	if (w->experiments.len)
+		*at++ = (struct iovec){ w->experiments.data, w->experiments.len };
 	at = stream__iovecs(&p->threadless, at);
 	at = stream__iovecs(&p->threads, at);
 	for (i = 0; i < w->threads.count; i++)
@@ -437,6 +461,7 @@ static void discard_generation(struct writer *w)
 	tables__reset(&w->tables);
 	w->tables.private.len = private_len;
 	stream__deinit(&w->samples);
+	w->experiments.len = 0;
 }
 
 int writer__close(struct writer *w)
@@ -461,6 +486,7 @@ int writer__close(struct writer *w)
 	stream_map__reset(&w->threads);
 	tables__reset(&w->tables);
 	stream__deinit(&w->samples);
+	w->experiments.len = 0;
 	prologue__open(&w->prologue, 0, 0); /* free the memory now */
 	return err;
 }

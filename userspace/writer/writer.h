@@ -99,6 +99,13 @@ int writer__sample(struct writer *w, uint64_t time, uint64_t m, uint64_t p, uint
  */
 int writer__private(struct writer *w, const void *data, size_t len);
 
+/*
+ * Adds a batch with up to TRACE_BATCH_MAX bytes of data of an experiment (enum ev_experiment), from
+ * version 1.23 on. Returns as writer__event().
+ */
+int writer__experiment(struct writer *w, enum ev_experiment experiment, const void *data,
+		       size_t len);
+
 /* Bytes of the events so far, without statuses. */
 size_t writer__size(const struct writer *w);
 

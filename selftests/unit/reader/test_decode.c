@@ -318,6 +318,26 @@ static void experimental_batches(void **state)
 	       "or has a number of more than 64 bits");
 }
 
+/* Those of experiment AllocFree are kept, whatever they contain; of others nothing is known. */
+static void batches_of_alloc_free(void **state)
+{
+	const struct dictionary *d = &gen.dictionary;
+
+	BATCH(1, EV_SYNC, HZ_1E9, CLOCK);
+	put(BYTES(EV_EXPERIMENTAL_BATCH, EXPERIMENT_ALLOC_FREE, 1, 7, 100, 2, 0xff, 0xfe));
+	put(BYTES(EV_EXPERIMENTAL_BATCH, 2, 1, 7, 100, 1, 3));
+	put(BYTES(EV_EXPERIMENTAL_BATCH, EXPERIMENT_ALLOC_FREE, 1, 7, 100, 0));
+	BATCH(2, EV_SYNC, HZ_1E9, CLOCK);
+	open_decoder(25);
+	assert_int_equal(next(), 1);
+	assert_int_equal(d->nexperiments, 2);
+	assert_int_equal(d->experiments[0].len, 2);
+	assert_memory_equal(d->experiments[0].data, "\xff\xfe", 2);
+	assert_int_equal(d->experiments[1].len, 0);
+	assert_int_equal(next(), 1);
+	assert_int_equal(d->nexperiments, 0);
+}
+
 static void largest_batch(void **state)
 {
 	static const uint8_t data[TRACE_BATCH_MAX + 1] = { EV_PROC_STOP };
@@ -526,13 +546,21 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(headers),		 TEST(valid_generations),
-		TEST(many_threads),	 TEST(order_of_generations),
-		TEST(end_marks),	 TEST(errors_follow_valid_generations),
-		TEST(truncated_batches), TEST(experimental_batches),
-		TEST(largest_batch),	 TEST(string_tables),
-		TEST(stack_tables),	 TEST(cpu_samples),
-		TEST(sync_batches),	 TEST(ticks_to_nanoseconds),
+		TEST(headers),
+		TEST(valid_generations),
+		TEST(many_threads),
+		TEST(order_of_generations),
+		TEST(end_marks),
+		TEST(errors_follow_valid_generations),
+		TEST(truncated_batches),
+		TEST(experimental_batches),
+		TEST(batches_of_alloc_free),
+		TEST(largest_batch),
+		TEST(string_tables),
+		TEST(stack_tables),
+		TEST(cpu_samples),
+		TEST(sync_batches),
+		TEST(ticks_to_nanoseconds),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -341,6 +341,56 @@ static void experimental_events(void **state)
 	assert_int_equal(stats.left_out, 0);
 }
 
+/* Whether a trace has these batches of experiment AllocFree in its generation `n`, and no others. */
+static bool has_batches(const char *path, unsigned int n, const char *first, const char *second)
+{
+	const char *const want[] = { first, second };
+	struct reader *r = open_path(path);
+	const struct dictionary *d;
+	struct error err = {};
+	struct trace_event ev;
+	size_t i = 0;
+
+	while (reader__next(r, &ev, &err) > 0 && (ev.type != EV_SYNC || ev.sync->n != n))
+		;
+	d = ev.dictionary;
+	for (; i < 2 && want[i]; i++)
+		if (i >= d->nexperiments || d->experiments[i].len != strlen(want[i]) + 1 ||
+		    memcmp(d->experiments[i].data, want[i], d->experiments[i].len))
+			break;
+	n = i == d->nexperiments && (i == 2 || !want[i]);
+	reader__destroy(r);
+	return n;
+}
+
+/* The units are in the first generation of a part, too; the types in that of their events. */
+static void batches_of_alloc_free(void **state)
+{
+	static const char units[] = "\x01units", types[] = "\0", other[] = "\x02other";
+	char path[256];
+
+	strcpy(path, scratch("example"));
+	start_at(path, 23, 1);
+	for (int i = 0; i < 3; i++) {
+		ok(writer__open(x.w, (uint64_t)(100 + 100 * i), 0));
+		ok(writer__proc_status(x.w, 1, 0, PROC_RUNNING));
+		put(1, (uint64_t)(110 + 100 * i), EV_HEAP_OBJECT_FREE, 7, 0, 0);
+		if (!i)
+			ok(writer__experiment(x.w, EXPERIMENT_ALLOC_FREE, units, sizeof(units)));
+		ok(writer__experiment(x.w, EXPERIMENT_ALLOC_FREE, i ? other : types,
+				      i ? sizeof(other) : 1));
+		ok(writer__close(x.w));
+	}
+	assert_int_equal(writer__experiment(x.w, EXPERIMENT_ALLOC_FREE, units, 1), -EINVAL);
+	ok(trace_file__commit(x.file));
+	stop(NULL);
+	assert_true(has_batches(part(path, 26, INT64_MIN, 0), 1, units, ""));
+	assert_true(has_batches(part(path, 26, INT64_MIN, 0), 2, other, NULL));
+	assert_true(has_batches(part(path, 23, 205, 0), 1, units, other));
+	assert_true(has_batches(part(path, 23, 205, 0), 2, other, NULL));
+	assert_true(has_batches(part(path, 22, INT64_MIN, 0), 1, NULL, NULL));
+}
+
 /* Reads the private records of a generation: their kinds, and the contents of some. */
 static void read_private(const char *path, unsigned int gen, unsigned int kinds[PRIVATE_KIND_END],
 			 struct private_ticks *ticks, uint64_t *losses)
@@ -502,6 +552,7 @@ int main(void)
 		TEST(part_without_events),
 		TEST(switches_in_version_1_22),
 		TEST(experimental_events),
+		TEST(batches_of_alloc_free),
 		TEST(private_data),
 		TEST(extreme_times),
 		TEST(begin_with_a_saved_state),

@@ -327,6 +327,24 @@ void calls__report_skipped(const struct calls *calls)
 			 calls->skipped == 1 ? "" : "s", calls->why.text);
 }
 
+/*
+ * The linker sets runtime.disableMemoryProfiling if the program cannot reach the function that reads
+ * the profile: memProfileInternal, before Go 1.23 MemProfile.
+ */
+void calls__report_no_samples(const struct calls *calls, const struct pclntab *pt)
+{
+	struct go_func reader;
+	size_t i = 0;
+
+	while (i < calls->n && strcmp(calls->func[i].func.name, "runtime.mProf_Malloc"))
+		i++;
+	if (i == calls->n || pclntab__named(pt, "runtime.memProfileInternal", &reader) ||
+	    pclntab__named(pt, "runtime.MemProfile", &reader))
+		return;
+	log__msg("no calls of runtime.mProf_Malloc are to be expected: the program does not use "
+		 "runtime.MemProfile, so its linker has turned the sampling of allocations off");
+}
+
 void calls__deinit(struct calls *calls)
 {
 	for (size_t i = 0; i < calls->n; i++)

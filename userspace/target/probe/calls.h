@@ -65,6 +65,12 @@ void calls__deinit(struct calls *calls);
 void calls__report_skipped(const struct calls *calls); /* one line on stderr, if there are any */
 
 /*
+ * One line on stderr if samples of the program's memory profile are to be recorded, which is the call of
+ * runtime.mProf_Malloc, but it has no such profile.
+ */
+void calls__report_no_samples(const struct calls *calls, const struct pclntab *pt);
+
+/*
  * Makes a list of all sites of `sites` and `calls`, which must outlive it. The caller frees
  * ret->site and nothing else. 0 or -ENOMEM.
  */
