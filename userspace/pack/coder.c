@@ -13,8 +13,8 @@
 
 #define TOP	 (1u << 24)
 #define LIMIT	 255 /* of a counter: how slowly a probability changes in the end */
-#define LOWEST	 8
-#define MANTISSA 4 /* bits of a number after its first one that are predicted */
+#define LOWEST	 8   /* bits after these that are predicted, if there are no more */
+#define MANTISSA 4   /* bits of a number after its first one that are predicted */
 
 static int16_t stretched[4096]; /* ln(p / (1 - p)) * 256 of p / 4096 */
 static uint16_t squashed[4096]; /* the reverse, of -2048 to 2047 */
@@ -258,28 +258,34 @@ unsigned int coder__symbol(struct coder *c, uint64_t a, uint64_t b, unsigned int
 	return node & ((1u << n) - 1);
 }
 
+/*
+ * A clock that is coarser than its unit yields only some of the numbers, so that the lowest bits of
+ * times are predictable, too, in the same way for all kinds of events.
+ */
+static uint64_t code_lowest(struct coder *c, uint64_t b, unsigned int mixer, unsigned int bits,
+			    unsigned int highest, unsigned int n, uint64_t number)
+{
+	if (!n || n > LOWEST)
+		return coder__plain(c, n, number);
+	return coder__symbol(c, pack__hash(bits, highest + 7777), pack__hash(b, highest), mixer, n,
+			     (unsigned int)number);
+}
+
 uint64_t coder__number(struct coder *c, uint64_t a, uint64_t b, unsigned int mixer, uint64_t number)
 {
-	unsigned int bits = number ? 64 - (unsigned int)__builtin_clzll(number) : 0, known, n;
+	unsigned int bits = number ? 64 - (unsigned int)__builtin_clzll(number) : 0, n, rest;
+	uint64_t highest;
 
 	bits = coder__symbol(c, a, b, mixer, 7, bits);
 	if (bits > 64) /* only in corrupt data */
 		bits = 64;
 	if (bits < 2)
 		return bits;
-	n = bits - 1;
-	known = n < MANTISSA ? n : MANTISSA;
+	n = bits - 1 < MANTISSA ? bits - 1 : MANTISSA;
+	rest = bits - 1 - n;
 	a = pack__hash(a, bits + 1000);
 	b = pack__hash(b, bits + 1000);
-	n -= known;
-	number = (number >> n & ((1u << known) - 1)) << n | (number & ((1ull << n) - 1));
-	known = coder__symbol(c, a, b, mixer + 8, known, (unsigned int)(number >> n)) | 1u << known;
-	number &= (1ull << n) - 1;
-	if (n && n <= LOWEST) {
-		b = pack__hash(b, known);
-		a = pack__hash(bits, known + 7777);
-		return (uint64_t)known << n |
-		       coder__symbol(c, a, b, mixer + 16, n, (unsigned int)number);
-	}
-	return (uint64_t)known << n | coder__plain(c, n, number);
+	highest = coder__symbol(c, a, b, mixer + 8, n, (unsigned int)(number >> rest)) | 1u << n;
+	return highest << rest |
+	       code_lowest(c, b, mixer + 16, bits, (unsigned int)highest, rest, number);
 }

@@ -41,54 +41,42 @@ static uint64_t *guess(const struct event_model *m, uint64_t a, uint64_t b)
 	return predictor__guess(m->p, a, b);
 }
 
+/* A stack that is none of the candidates: often a new one, otherwise some are frequent. */
+static uint64_t code_other_stack(struct event_model *m, uint8_t type, uint64_t b, uint64_t stack)
+{
+	struct coder *c = m->p->coder;
+	uint64_t a = pack__hash(STACK_NEW, type);
+	unsigned int bits = m->max_stack ? 64 - (unsigned int)__builtin_clzll(m->max_stack) : 0;
+	unsigned int low = bits < 8 ? bits : 8, high, lower;
+
+	if (coder__bit(c, a, a + 1, STACK_NEW * 64, stack == m->max_stack + 1))
+		return m->max_stack + 1;
+	if (bits > 16 || coder__bit(c, STACK_NEW, a + 2, STACK_NEW * 64 + 1, stack >> bits != 0))
+		return coder__number(c, a + 3, pack__hash(a, bits), STACK_NEW * 64 + 32, stack);
+	high = coder__symbol(c, a + 4, pack__hash(b, 1), STACK_NEW * 64 + 16, bits - low,
+			     (unsigned int)(stack >> low) & 0xff);
+	lower = coder__symbol(c, pack__hash(a, 2 + high), pack__hash(b, 2 + high),
+			      STACK_NEW * 64 + 24, low, (unsigned int)stack & 0xff);
+	return (uint64_t)high << low | lower;
+}
+
 static uint64_t code_stack(struct event_model *m, struct model_thread *t, uint8_t type,
 			   uint64_t stack)
 {
 	struct model_goroutine *g = goroutine(m, t->g);
-	uint64_t *by_g = guess(m, pack__hash(type, t->g), g->stack);
+	uint64_t *by_history = guess(m, pack__hash(type, t->g), g->stack);
 	uint64_t *by_last = guess(m, type, pack__hash(t->stack, t->last[0]));
-	uint64_t *by_g_only = guess(m, pack__hash(type, t->g), MODEL_NONE);
-	uint64_t candidate[] = { *by_last, *by_g, *by_g_only };
-	uint64_t a = pack__hash(STACK, type), b = pack__hash(a, t->stack);
-	unsigned int bits;
-	bool found = false;
+	uint64_t *by_g = guess(m, pack__hash(type, t->g), MODEL_NONE);
+	const uint64_t candidate[] = { *by_last, *by_history, *by_g };
+	uint64_t a = pack__hash(STACK, type), b = pack__hash(a, t->stack), known;
 
-	for (unsigned int i = 0; i < 3 && !found; i++) {
-		if (i && (candidate[i] == candidate[0] || (i == 2 && candidate[2] == candidate[1])))
-			continue;
-		found = coder__bit(m->p->coder, pack__hash(a, i), pack__hash(b, i), STACK * 64 + i,
-				   stack == candidate[i]);
-		if (found)
-			stack = candidate[i];
-	}
-	if (!found) {
-		a = pack__hash(STACK_NEW, type);
-		if (coder__bit(m->p->coder, a, pack__hash(a, t->last[0]), STACK * 64 + 8,
-			       stack == m->max_stack + 1)) {
-			stack = m->max_stack + 1;
-		} else {
-			bits = m->max_stack ? 64 - (unsigned int)__builtin_clzll(m->max_stack) : 0;
-			if (bits <= 16 && !coder__bit(m->p->coder, STACK_NEW, a, STACK * 64 + 9,
-						      stack >> bits != 0)) {
-				unsigned int high = bits > 8 ? bits - 8 : 0, low = bits - high;
-				unsigned int h = coder__symbol(
-					m->p->coder, pack__hash(a, 1), pack__hash(b, 1),
-					STACK * 64 + 16, high,
-					(unsigned int)(stack >> low) & ((1u << high) - 1));
-				unsigned int l =
-					coder__symbol(m->p->coder, pack__hash(a, 2 + h),
-						      pack__hash(b, 2 + h), STACK * 64 + 24, low,
-						      (unsigned int)stack & ((1u << low) - 1));
-				stack = (uint64_t)h << low | l;
-			} else {
-				stack = coder__number(m->p->coder, a, pack__hash(a, bits),
-						      STACK * 64 + 32, stack);
-			}
-		}
-	}
+	if (predictor__one_of(m->p, a, b, STACK * 64, candidate, 3, stack, &known))
+		stack = known;
+	else
+		stack = code_other_stack(m, type, b, stack);
 	if (stack > m->max_stack)
 		m->max_stack = stack;
-	*by_g = *by_last = *by_g_only = stack;
+	*by_history = *by_last = *by_g = stack;
 	g->stack = t->stack = stack;
 	return stack;
 }

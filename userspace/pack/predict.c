@@ -48,14 +48,24 @@ static bool was_offered(const uint64_t *candidate, unsigned int i)
 	return false;
 }
 
-uint64_t predictor__candidate(struct predictor *p, uint64_t a, uint64_t b, unsigned int mixer,
-			      const uint64_t *candidate, unsigned int n, uint64_t value)
+bool predictor__one_of(struct predictor *p, uint64_t a, uint64_t b, unsigned int mixer,
+		       const uint64_t *candidate, unsigned int n, uint64_t value, uint64_t *ret)
 {
 	for (unsigned int i = 0; i < n; i++)
 		if (!was_offered(candidate, i) &&
 		    coder__bit(p->coder, pack__hash(a, i), pack__hash(b, i), mixer + i,
-			       value == candidate[i]))
-			return candidate[i];
+			       value == candidate[i])) {
+			*ret = candidate[i];
+			return true;
+		}
+	return false;
+}
+
+uint64_t predictor__candidate(struct predictor *p, uint64_t a, uint64_t b, unsigned int mixer,
+			      const uint64_t *candidate, unsigned int n, uint64_t value)
+{
+	if (predictor__one_of(p, a, b, mixer, candidate, n, value, &value))
+		return value;
 	value = coder__number(p->coder, pack__hash(a, n), pack__hash(b, n), mixer + 8,
 			      zigzag(value - candidate[0]));
 	return candidate[0] + unzigzag(value);

@@ -2,8 +2,8 @@
 /*
  * Codes a number that is probably one of a few candidates, and texts.
  *
- * Upstream: the models of events (event_model.c), tables (table_model.c) and kernel events (item_model.c), which know
- * the candidates. Downstream: coder.h. As there, each function encodes or decodes, and returns the
+ * Upstream: the models of events (event_model.c), tables (table_model.c) and kernel events
+ * (item_model.c), which know the candidates. Downstream: coder.h. As there, each function encodes or decodes, and returns the
  * value in both cases.
  */
 #ifndef PACK_PREDICT_H
@@ -22,6 +22,12 @@ void predictor__deinit(struct predictor *p);
 /* Where the last value of a context is kept; never NULL. Other contexts may share it. */
 uint64_t *predictor__guess(const struct predictor *p, uint64_t a, uint64_t b);
 
+/*
+ * Whether a number is one of n candidates, the best ones first, which is stored in *ret. `a` and `b` are
+ * contexts, `mixer` the first of 8 mixers.
+ */
+bool predictor__one_of(struct predictor *p, uint64_t a, uint64_t b, unsigned int mixer,
+		       const uint64_t *candidate, unsigned int n, uint64_t value, uint64_t *ret);
 /*
  * A number for which there are n >= 1 candidates, the best ones first; if it is none of them, its
  * difference to the first one is coded. `a` and `b` are contexts, `mixer` the first of 32 mixers.

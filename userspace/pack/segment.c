@@ -365,7 +365,7 @@ int segment__decode_tables(struct table_model *t, struct buf tables, size_t plai
 int segment__decode(struct table_model *t, struct buf tables, struct buf events, size_t plain,
 		    struct outbuf *ret)
 {
-	struct segment s = { .max = plain };
+	struct segment s = { .max = plain + 1 }; /* a piece of BYTES has no header */
 	struct tables_data data = {};
 	struct coder *c = NULL;
 	int err = decode_tables(t, tables, plain, &data);

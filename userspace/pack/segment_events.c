@@ -148,8 +148,6 @@ static int run(struct segment *s, struct event_model *m, struct turn *turn, size
 	struct segment_thread *t;
 	int err;
 
-	for (size_t i = n; i--;)
-		turns__down(turn, n, i);
 	while (n) {
 		t = &s->thread[turn[0].thread];
 		if (t->open) {
@@ -177,8 +175,10 @@ int segment__code_events(struct segment *s)
 	struct event_model m = {};
 	int err = turn ? event_model__init(&m, &s->p, GOROUTINES_LOG2) : -ENOMEM;
 
-	for (size_t i = 0; !err && i < s->nthreads; i++)
+	for (size_t i = 0; !err && i < s->nthreads; i++) {
 		turn[i] = (struct turn){ s->thread[i].time, i };
+		turns__up(turn, i);
+	}
 	err = err ?: run(s, &m, turn, s->nthreads);
 	event_model__deinit(&m);
 	free(turn);
