@@ -178,11 +178,13 @@ static void deliver(struct archive_reader *r, struct unpack_io *io)
 static int step(void *context, struct unpack_io *io, bool *complete, const char **ret_why)
 {
 	struct archive_reader *r = context;
+	size_t room = io->out_len;
 	int err = 0;
 
+	/* Not more than is needed: a caller that reads only the header may then seek to another segment. */
 	while (!err) {
 		deliver(r, io);
-		if (r->out.len || !io->in_len)
+		if (r->out.len || io->out_len < room || !io->in_len)
 			break;
 		err = take_input(r, io, ret_why);
 	}
