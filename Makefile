@@ -75,10 +75,10 @@ KERNEL_BPF_SRCS := bpf/syscall.bpf.c bpf/sched.bpf.c
 BPF_SRCS  := $(filter-out bpf/fate.bpf.c bpf/follow.bpf.c bpf/hits.bpf.c bpf/sample.bpf.c $(KERNEL_BPF_SRCS),$(wildcard bpf/*.bpf.c))
 # In the order of their dependencies: a folder includes headers of those before it only
 # (selftests/check/layers.sh).
-LIB_DIRS  := lib $(addprefix target/,arch elf symbols infer layout probe process) format text v1 \
+LIB_DIRS  := lib $(addprefix target/,arch elf symbols infer layout probe process) format pack text v1 \
 	     writer flight reader rewrite analysis heap metrics diff profile print export report align names sequence \
 	     rawfile inline trigger budget service capture blackbox selection
-FORMAT_DIRS := lib format text v1 writer reader rewrite analysis heap metrics diff profile print export
+FORMAT_DIRS := lib format pack text v1 writer reader rewrite analysis heap metrics diff profile print export
 in_dirs    = $(addprefix userspace/,$(addsuffix /%,$(1)))
 LIB_SRCS  := $(filter-out $(patsubst %,\%_%.c,$(filter-out $(ARCH),$(ARCHS))),$(wildcard $(LIB_DIRS:%=userspace/%/*.c)))
 FUZZED_SRCS := $(filter $(call in_dirs,$(FORMAT_DIRS) flight target align names sequence rawfile trigger service),$(LIB_SRCS))
@@ -89,7 +89,7 @@ FUZZED_SRCS := $(filter-out userspace/lib/arena.c userspace/target/process/cache
 FUZZED_PROGRAMS := $(foreach go,$(TARGET_GOS),$(go) $(go)-pie-stripped)
 FUZZERS   := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/fuzz_*.c))
 TOOL_SRCS := $(wildcard userspace/gotrace-bpf/*.c)
-OFFLINE_DIRS := gotrace gotrace/views gotrace/top
+OFFLINE_DIRS := gotrace gotrace/archive gotrace/views gotrace/top
 OFFLINE_SRCS := $(wildcard $(OFFLINE_DIRS:%=userspace/%/*.c))
 # These replace functions that the sanitizers also replace: the allocator, sysconf()
 PLAIN_UNIT := lib/test_memory_limit test_no_memory align/test_no_memory_align

@@ -18,9 +18,11 @@
 #include "../perfdata/made.h"
 #include "format/describe.h"
 #include "format/encode.h"
+#include "format/header.h"
 #include "format/kernel.h"
 #include "format/private.h"
 #include "metrics/values.h"
+#include "pack/segment.h"
 #include "reader/index.h"
 #include "make_trace.h"
 
@@ -258,6 +260,29 @@ static void save_index(void)
 }
 
 /* Each of the programs in build/fuzz/programs as it is, with one change, and cut: see patched.h. */
+/* The coded tables and events of a trace, as fuzz_pack.c expects them. */
+static void save_coded(void)
+{
+	static uint8_t trace[MADE_MAX];
+	size_t len = make_trace(made_example, made_example_len, trace) - TRACE_HEADER_LEN;
+	struct outbuf tables = {}, events = {};
+	struct table_model t = {};
+	struct bytes b = {};
+
+	table_model__begin(&t, false);
+	if (segment__encode(&t, trace + TRACE_HEADER_LEN, len, &tables, &events))
+		abort();
+	put(&b, "\0", 1);
+	put_u16(&b, len - 1);
+	put_u16(&b, tables.len);
+	put(&b, tables.data, tables.len);
+	put(&b, events.data, events.len);
+	save("pack", "coded", &b);
+	table_model__deinit(&t);
+	outbuf__deinit(&tables);
+	outbuf__deinit(&events);
+}
+
 static void save_patched(void)
 {
 	for (unsigned int program = 0; program < 8; program++) {
@@ -494,6 +519,7 @@ int main(int argc, char **argv)
 	save_kernel();
 	save_metrics();
 	save_example();
+	save_coded();
 	save_symbols();
 	save_patched();
 	save_program(false);

@@ -175,8 +175,10 @@ static int start_unpacking(struct input *in)
 	in->packed_len = in->len;
 	in->packed_ended = in->ended;
 	in->packed_buffer = in->buffer;
-	in->seekable = false;
-	in->size = 0;
+	in->seekable =
+		in->seekable && !in->memory && !unpack__open_file(in->unpack, in->fd, &in->size);
+	if (!in->seekable)
+		in->size = 0;
 	in->buffer = malloc(BUFFER);
 	if (!in->buffer)
 		return -ENOMEM;
@@ -324,6 +326,11 @@ const char *input__name(const struct input *in)
 	return in->name;
 }
 
+const char *input__format(const struct input *in)
+{
+	return in->unpack ? unpack__format(in->unpack) : NULL;
+}
+
 uint64_t input__offset(const struct input *in)
 {
 	return in->offset;
@@ -350,6 +357,55 @@ static int seek_memory(struct input *in, uint64_t offset)
 	return 0;
 }
 
+/* The window becomes empty; what follows it begins at `offset`, in the file at `position`. */
+static void restart(struct input *in, uint64_t offset, uint64_t position)
+{
+	in->data = in->buffer;
+	in->len = 0;
+	in->offset = offset;
+	in->position = position;
+	in->ended = false;
+	in->failed = 0;
+	in->why.text[0] = 0;
+}
+
+/* Drops the bytes before `offset`, as far as there are any. */
+static int skip_to(struct input *in, uint64_t offset, struct error *error)
+{
+	const unsigned char *data;
+	size_t len;
+	int err;
+
+	while (in->offset < offset) {
+		err = input__need(in, 1, &data, &len, error);
+		if (err)
+			return err;
+		if (!len)
+			break;
+		input__consume(in, len < offset - in->offset ? len : (size_t)(offset - in->offset));
+	}
+	in->offset = offset;
+	return 0;
+}
+
+static int seek_packed(struct input *in, uint64_t offset, struct error *error)
+{
+	struct unpack_place place;
+	const char *why = NULL;
+	int err = unpack__seek(in->unpack, in->fd, offset, &place, &why);
+
+	if (!err && lseek(in->fd, (off_t)place.packed, SEEK_SET) < 0)
+		err = -errno;
+	if (err)
+		return error__set(error, err, "%s: cannot seek to byte %llu: %s", in->name,
+				  (unsigned long long)offset, why ? why : strerror(-err));
+	restart(in, place.plain, place.packed);
+	in->packed_len = 0;
+	in->packed_offset = place.packed;
+	in->packed_ended = false;
+	return skip_to(in, offset, error);
+}
+
 int input__seek(struct input *in, uint64_t offset, struct error *error)
 {
 	if (!in->seekable)
@@ -362,14 +418,11 @@ int input__seek(struct input *in, uint64_t offset, struct error *error)
 		input__consume(in, (size_t)(offset - in->offset));
 		return 0;
 	}
+	if (in->unpack)
+		return seek_packed(in, offset, error);
 	if (offset > INT64_MAX || lseek(in->fd, (off_t)offset, SEEK_SET) < 0)
 		return error__set(error, -EINVAL, "%s: cannot seek to byte %llu", in->name,
 				  (unsigned long long)offset);
-	in->data = in->buffer;
-	in->len = 0;
-	in->offset = in->position = offset;
-	in->ended = false;
-	in->failed = 0;
-	in->why.text[0] = 0;
+	restart(in, offset, offset);
 	return 0;
 }

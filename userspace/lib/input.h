@@ -2,7 +2,7 @@
 /*
  * Input bytes: of a file, a pipe or stdin, compressed or not.
  *
- * gzip and zstd are detected by their first bytes and decompressed; users see plain bytes and
+ * gzip, zstd and the format of unpack__add_format() are detected by their first bytes and decompressed; users see plain bytes and
  * offsets of those. reader/decode.c, text/raw.c and text/text_read.c read through the window
  * below, with a struct buf over it. Memory: one window, whatever the size of the file. What is read of
  * files is reported to lib/progress.h.
@@ -31,8 +31,11 @@ void input__destroy(struct input *in);
 
 const char *input__name(const struct input *in); /* the path, or "stdin", for messages */
 uint64_t input__offset(const struct input *in);	 /* of the window, decompressed */
-bool input__seekable(const struct input *in);	 /* a plain, uncompressed file or memory */
-uint64_t input__size(const struct input *in);	 /* from stat(); 0: not seekable */
+bool input__seekable(const struct input *in);	 /* a regular file or memory, plain or packed */
+uint64_t input__size(const struct input *in);	 /* decompressed; 0: not seekable */
+
+/* "zstd"; NULL: the input is not compressed. */
+const char *input__format(const struct input *in);
 
 /*
  * Make the window contain at least `want` (<= INPUT_WINDOW) bytes, or as many as there are before

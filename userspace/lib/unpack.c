@@ -17,10 +17,24 @@
 #define ZSTD_LOOK_BACK 27		/* log2 of bytes */
 
 struct unpack {
-	ZSTD_DStream *zstd; /* NULL: gzip */
+	ZSTD_DStream *zstd; /* NULL: gzip, or the added format */
+	void *added;	    /* context of the added format; NULL: another */
 	z_stream gzip;
 	bool complete;
 };
+
+static const struct unpack_format *added_format;
+
+void unpack__add_format(const struct unpack_format *format)
+{
+	added_format = format;
+}
+
+static bool is_added(const unsigned char *magic, size_t len)
+{
+	return added_format && len >= added_format->magic_len &&
+	       !memcmp(magic, added_format->magic, added_format->magic_len);
+}
 
 static bool is_gzip(const unsigned char *magic, size_t len)
 {
@@ -34,8 +48,12 @@ static bool is_zstd(const unsigned char *magic, size_t len)
 			    ((magic[0] & 0xf0) == 0x50 && !memcmp(magic + 1, "\x2a\x4d\x18", 3)));
 }
 
-static bool start(struct unpack *u, bool zstd)
+static bool start(struct unpack *u, bool zstd, bool added)
 {
+	if (added) {
+		u->added = added_format->create();
+		return u->added;
+	}
 	if (!zstd)
 		return inflateInit2(&u->gzip, GZIP_ONLY) == Z_OK;
 	u->zstd = ZSTD_createDStream();
@@ -45,17 +63,17 @@ static bool start(struct unpack *u, bool zstd)
 
 int unpack__create(struct unpack **ret, const unsigned char *magic, size_t len)
 {
-	bool zstd = is_zstd(magic, len);
+	bool zstd = is_zstd(magic, len), added = is_added(magic, len);
 	struct unpack *u;
 
-	if (!zstd && !is_gzip(magic, len)) {
+	if (!zstd && !added && !is_gzip(magic, len)) {
 		*ret = NULL;
 		return 0;
 	}
 	u = calloc(1, sizeof(*u));
 	if (!u)
 		return -ENOMEM;
-	if (!start(u, zstd)) {
+	if (!start(u, zstd, added)) {
 		ZSTD_freeDStream(u->zstd);
 		free(u);
 		return -ENOMEM;
@@ -68,7 +86,9 @@ void unpack__destroy(struct unpack *u)
 {
 	if (!u)
 		return;
-	if (u->zstd)
+	if (u->added)
+		added_format->destroy(u->added);
+	else if (u->zstd)
 		ZSTD_freeDStream(u->zstd);
 	else
 		inflateEnd(&u->gzip);
@@ -77,7 +97,7 @@ void unpack__destroy(struct unpack *u)
 
 const char *unpack__format(const struct unpack *u)
 {
-	return u->zstd ? "zstd" : "gzip";
+	return u->added ? added_format->name : u->zstd ? "zstd" : "gzip";
 }
 
 bool unpack__complete(const struct unpack *u)
@@ -136,5 +156,18 @@ static int step_zstd(struct unpack *u, struct unpack_io *io, const char **ret_wh
 
 int unpack__step(struct unpack *u, struct unpack_io *io, const char **ret_why)
 {
+	if (u->added)
+		return added_format->step(u->added, io, &u->complete, ret_why);
 	return u->zstd ? step_zstd(u, io, ret_why) : step_gzip(u, io, ret_why);
+}
+
+int unpack__open_file(struct unpack *u, int fd, uint64_t *ret_size)
+{
+	return u->added ? added_format->open_file(u->added, fd, ret_size) : -ESPIPE;
+}
+
+int unpack__seek(struct unpack *u, int fd, uint64_t offset, struct unpack_place *ret,
+		 const char **ret_why)
+{
+	return added_format->seek(u->added, fd, offset, ret, ret_why);
 }

@@ -46,6 +46,8 @@
 	X(metrics, NULL, "print the sums of a trace as metrics for Prometheus") \
 	X(diff, NULL, "compare two traces: where they differ by more than noise") \
 	X(cut, NULL, "extract a time range as a trace of its own") \
+	X(pack, NULL, "write a trace in a form that takes a fraction of the space") \
+	X(unpack, NULL, "return the trace that was packed, byte for byte") \
 	X(index, NULL, "write FILE.idx, an index that speeds up --from") \
 	X(describe, NULL, "list the types of events") \
 	X(convert, NULL, "convert v1 traces (Go 1.5 to 1.21) to v2, or between v2 versions") \

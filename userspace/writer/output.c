@@ -26,6 +26,7 @@ static int cannot_open(struct error *error, const char *path, enum file_kind kin
 		[FILE_PROFILE] = "a profile",
 		[FILE_EXPORT] = "an export that can be recognized",
 		[FILE_REPORT] = "a page of gotrace report",
+		[FILE_PACKED] = "a packed trace",
 	};
 	const char *why = strerror(-err);
 

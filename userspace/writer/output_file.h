@@ -30,6 +30,7 @@ enum file_kind {
 	FILE_PROFILE,	  /* gotrace profile, and those of other programs for pprof */
 	FILE_EXPORT,	  /* gotrace export */
 	FILE_REPORT,	  /* gotrace report */
+	FILE_PACKED,	  /* gotrace pack */
 };
 
 /*

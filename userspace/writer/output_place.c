@@ -195,6 +195,8 @@ static bool looks_like(enum file_kind kind, const char *head, size_t len)
 		return begins(head, len, "GOTRRAW");
 	case FILE_INDEX:
 		return begins(head, len, "gotrace index ");
+	case FILE_PACKED:
+		return begins(head, len, "gotrace pack ");
 	case FILE_TEXT:
 		return begins(head, len, "Trace Go1.");
 	case FILE_STATS:

@@ -135,6 +135,8 @@ static void only_the_same_kind_is_replaced(void **state)
 		{ FILE_RAW, "#!/bin/sh\n", false },
 		{ FILE_INDEX, "gotrace index 1\n", true },
 		{ FILE_INDEX, "index", false },
+		{ FILE_PACKED, "gotrace pack 1\n", true },
+		{ FILE_PACKED, "gotrace index 1\n", false },
 		{ FILE_TEXT, "Trace Go1.25\n", true },
 		{ FILE_TEXT, "{}", false },
 		{ FILE_STATS, "{\n  \"events\": 1,\n", true },

@@ -338,6 +338,8 @@ static void file_kinds_by_first_bytes(void **state)
 		{ FILE_RAW, "GOTRRA", false },
 		{ FILE_INDEX, "gotrace index ", true },
 		{ FILE_INDEX, "gotrace index", false },
+		{ FILE_PACKED, "gotrace pack ", true },
+		{ FILE_PACKED, "gotrace pack", false },
 		{ FILE_TEXT, "Trace Go1.", true },
 		{ FILE_TEXT, " Trace Go1.", false },
 		{ FILE_STATS, "{\n  \"events\": ", true },
