@@ -112,16 +112,19 @@ static int find_and_load(struct error *error)
 
 int engine__failed(struct error *error, int err, const char *message)
 {
-	char text[sizeof(error->text)];
+	char text[sizeof(error->text)], *advice;
 
-	snprintf(text, sizeof(text), "%s", message ? message : "unknown error of the SQL engine");
+	snprintf(text, sizeof(text), "%s", message ? message : "unknown error");
 	if (!strncmp(text, "Out of Memory", strlen("Out of Memory")))
 		err = -EFBIG;
+	advice = strstr(text, "\n\nPossible solutions"); /* settings that are locked */
+	if (advice)
+		*advice = '\0';
 	for (char *p = text; *p; p++)
 		if (*p == '\n' || *p == '\t')
 			*p = ' ';
 	utf8__make_printable(text);
-	return error__set(error, err, "%s", text);
+	return error__set(error, err, "SQL engine: %s", text);
 }
 
 char *engine__quote(const char *text)
@@ -243,6 +246,34 @@ int engine__run(struct engine *e, const char *text, struct error *error)
 
 	if (duckdb.query(e->connection, text, &result))
 		err = engine__failed(error, -EIO, duckdb.result_error(&result));
+	duckdb.destroy_result(&result);
+	return err;
+}
+
+duckdb_handle engine__connect(const struct engine *e)
+{
+	duckdb_handle ret = NULL;
+
+	return duckdb.connect(e->db, &ret) ? NULL : ret;
+}
+
+int engine__count(duckdb_handle connection, const char *text, int64_t *ret, struct error *error)
+{
+	struct duckdb_result result = {};
+	duckdb_handle chunk;
+	int err = 0;
+
+	*ret = 0;
+	if (duckdb.query(connection, text, &result)) {
+		err = engine__failed(error, -EIO, duckdb.result_error(&result));
+	} else {
+		chunk = duckdb.fetch_chunk(result);
+		if (chunk && duckdb.column_type(&result, 0) == DUCKDB_BIGINT)
+			*ret = *(int64_t *)duckdb.vector_get_data(
+				duckdb.data_chunk_get_vector(chunk, 0));
+		if (chunk)
+			duckdb.destroy_data_chunk(&chunk);
+	}
 	duckdb.destroy_result(&result);
 	return err;
 }

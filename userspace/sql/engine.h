@@ -19,10 +19,10 @@
 struct engine_opts {
 	const char *library; /* path of libduckdb.so; NULL: the places of engine__open() */
 	unsigned int threads;
-	/* Files that queries read and directories that they write, absolute; borrowed. NULL: none. */
+	/* Absolute paths of files that statements read; borrowed */
 	const char *const *files;
 	size_t nfiles;
-	const char *folder; /* read and written; NULL: none */
+	const char *folder; /* absolute: where statements read and write; NULL: nowhere */
 };
 
 struct engine;
@@ -38,16 +38,18 @@ int engine__open(struct engine **ret, const struct engine_opts *opts, struct err
 void engine__close(struct engine *e); /* NULL is allowed; removes temporary files */
 
 duckdb_handle engine__connection(const struct engine *e);
+/* Another one, for another thread; the caller disconnects it. NULL: no memory. */
+duckdb_handle engine__connect(const struct engine *e);
 /* Runs a statement of this program and discards its result. 0 or a negative errno with the reason. */
 int engine__run(struct engine *e, const char *text, struct error *error);
-/*
- * To be called when all tables exist: from then on the settings are locked.
- */
+/* Runs one that reports a number, such as that of the rows written. */
+int engine__count(duckdb_handle connection, const char *text, int64_t *ret, struct error *error);
+/* To be called when all tables exist: from then on the settings are locked. */
 int engine__lock(struct engine *e, struct error *error);
 
 /*
  * Sets the reason of a failure to a message of the library, on one line and printable. Returns `err`,
- * or -ENOMEM if that is what it reports.
+ * or -EFBIG if the limits of the engine's memory and temporary data are exceeded.
  */
 int engine__failed(struct error *error, int err, const char *message);
 

@@ -24,7 +24,8 @@ struct function {
 
 struct use {
 	struct function function;
-	size_t next; /* trace that no thread reads yet */
+	size_t from, to; /* traces */
+	size_t next;	 /* the first that no thread reads yet */
 };
 
 struct scan {
@@ -154,7 +155,7 @@ static int next_rows(struct scan *s, struct error *error)
 			close_trace(s);
 		if (!s->reader) {
 			s->number = __atomic_fetch_add(&use->next, 1, __ATOMIC_RELAXED);
-			if (s->number >= use->function.scans->n)
+			if (s->number >= use->to)
 				return 0;
 			err = open_trace(s, error);
 		}
@@ -317,10 +318,9 @@ static void begin_thread(duckdb_handle info)
 static void begin_use(duckdb_handle info)
 {
 	struct use *use = duckdb.init_get_bind_data(info);
-	size_t n = use->function.scans->n;
 
-	use->next = 0;
-	duckdb.init_set_max_threads(info, n ? n : 1);
+	use->next = use->from;
+	duckdb.init_set_max_threads(info, use->to - use->from ?: 1);
 }
 
 static void bind_column(duckdb_handle info, const struct column *column)
@@ -334,6 +334,22 @@ static void bind_column(duckdb_handle info, const struct column *column)
 	duckdb.destroy_logical_type(&made);
 }
 
+/* All traces, or the one of the parameter. */
+static void bind_traces(duckdb_handle info, struct use *use)
+{
+	duckdb_handle value = duckdb.bind_get_named_parameter(info, SCAN_TRACE);
+	size_t n = use->function.scans->n;
+	int64_t number;
+
+	use->to = n;
+	if (!value)
+		return;
+	number = duckdb.get_int64(value);
+	duckdb.destroy_value(&value);
+	use->from = number >= 0 && (uint64_t)number < n ? (size_t)number : n;
+	use->to = use->from + (use->from < n);
+}
+
 static void bind_use(duckdb_handle info)
 {
 	const struct function *function = duckdb.bind_get_extra_info(info);
@@ -345,6 +361,7 @@ static void bind_use(duckdb_handle info)
 		return;
 	}
 	use->function = *function;
+	bind_traces(info, use);
 	for (unsigned int i = 0; (column = table__column(function->table, i)); i++)
 		bind_column(info, column);
 	duckdb.bind_set_bind_data(info, use, free);
@@ -356,10 +373,14 @@ static int add_function(struct engine *e, struct scans *scans, const struct tabl
 			struct error *error)
 {
 	duckdb_handle f = duckdb.create_table_function();
+	duckdb_handle number = duckdb.create_logical_type(DUCKDB_BIGINT);
 	struct function *function = malloc(sizeof(*function));
 	char name[64];
 	int err;
 
+	if (function)
+		duckdb.table_function_add_named_parameter(f, SCAN_TRACE, number);
+	duckdb.destroy_logical_type(&number);
 	if (!function) {
 		duckdb.destroy_table_function(&f);
 		return producer__out_of_memory(error);

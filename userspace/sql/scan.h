@@ -15,6 +15,9 @@
 #include "sql/engine.h"
 #include "sql/tables.h"
 
+/* Parameter of the table function gotrace_NAME() of each table: only the trace with that number. */
+#define SCAN_TRACE "trace"
+
 /* Zero, except what is described. Must outlive the engine. */
 struct scans {
 	char *const *path; /* of the traces; borrowed */

@@ -126,6 +126,32 @@ int source__note(struct source *s, const struct trace_event *first)
 	return err;
 }
 
+int source__read(struct source *s, const char *path, const char *host, const char *service,
+		 const struct reader_opts *opts, struct error *error)
+{
+	struct reader *reader = NULL;
+	struct error why = {};
+	struct trace_event ev;
+	struct input *in;
+	int err;
+
+	if (source__init(s, path, host, service))
+		return error__set(error, -ENOMEM, "out of memory");
+	err = input__open(&in, path, &why);
+	err = err ?: reader__open(&reader, in, opts, &why);
+	if (!err) {
+		err = reader__next(reader, &ev, &why);
+		if (err > 0)
+			err = source__note(s, &ev);
+	}
+	reader__destroy(reader);
+	if (!err)
+		return 0;
+	source__deinit(s);
+	return why.text[0] ? error__about(error, err, path, &why) :
+			     error__set(error, err, "out of memory");
+}
+
 bool source__hour(const struct source *s, int64_t *ret_day, int64_t *ret_hour)
 {
 	const int64_t hour = 3600 * SECOND;

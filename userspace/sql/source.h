@@ -41,6 +41,10 @@ void source__deinit(struct source *s);
  */
 int source__note(struct source *s, const struct trace_event *first);
 
+/* Reads the beginning of the trace for both of these. 0 or a negative errno with the reason. */
+int source__read(struct source *s, const char *path, const char *host, const char *service,
+		 const struct reader_opts *reader, struct error *error);
+
 /* UTC, days since 1970 and hour of the day. False: unknown. */
 bool source__hour(const struct source *s, int64_t *ret_day, int64_t *ret_hour);
 
