@@ -45,39 +45,51 @@ static int put(struct outbuf *o, const char *text, struct error *error)
 	return outbuf__put(o, text, strlen(text), error);
 }
 
-static int put_files(struct outbuf *o, const struct source_files *files, const struct table *table,
-		     size_t *ret_n, struct error *error)
+/* The columns, in their order, for files or (as nulls) without. */
+static int put_columns(struct outbuf *o, const struct table *table, bool nulls, struct error *error)
 {
+	const struct column *column;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && (column = table__column(table, i)); i++) {
+		err = put(o, i ? ", " : "", error);
+		if (nulls)
+			err = err				     ?:
+				      put(o, "CAST(NULL AS ", error) ?:
+				      put(o, column->type, error)    ?:
+								       put(o, ") AS ", error);
+		err = err ?: put(o, column->name, error);
+	}
+	return err;
+}
+
+static bool has_files(const struct source_files *files, const struct table *table)
+{
+	for (size_t i = 0; i < files->n; i++)
+		if (table_of(files->path[i]) == table)
+			return true;
+	return false;
+}
+
+static int put_files(struct outbuf *o, const struct source_files *files, const struct table *table,
+		     struct error *error)
+{
+	bool first = true;
 	char *quoted;
 	int err = 0;
 
-	*ret_n = 0;
 	for (size_t i = 0; !err && i < files->n; i++) {
 		if (table_of(files->path[i]) != table)
 			continue;
 		quoted = engine__quote(files->path[i]);
 		if (!quoted)
 			return error__set(error, -ENOMEM, "out of memory");
-		err = put(o, (*ret_n)++ ? "," : "", error);
+		err = put(o, first ? "" : ",", error);
+		first = false;
 		err = err ?: put(o, quoted, error);
 		free(quoted);
 	}
 	return err;
-}
-
-/* No row, but the columns. */
-static int put_empty(struct outbuf *o, const struct table *table, struct error *error)
-{
-	const struct column *column;
-	int err = put(o, "SELECT ", error);
-
-	for (unsigned int i = 0; !err && (column = table__column(table, i)); i++) {
-		err = put(o, i ? ", CAST(NULL AS " : "CAST(NULL AS ", error);
-		err = err ?: put(o, column->type, error);
-		err = err ?: put(o, ") AS ", error);
-		err = err ?: put(o, column->name, error);
-	}
-	return err ?: put(o, " WHERE false", error);
 }
 
 static int add_table(struct engine *e, const struct source_files *files, const struct table *table,
@@ -88,19 +100,17 @@ static int add_table(struct engine *e, const struct source_files *files, const s
 		"{'date': DATE, 'hour': BIGINT, 'host': VARCHAR, "
 		"'service': VARCHAR})";
 	struct outbuf text = {};
-	size_t start, n;
 	int err = put(&text, "CREATE VIEW ", error);
 
 	err = err ?: put(&text, table->name, error);
-	err = err ?: put(&text, " AS ", error);
-	start = text.len;
-	err = err ?: put(&text, "SELECT * FROM read_parquet([", error);
-	err = err ?: put_files(&text, files, table, &n, error);
-	if (!err && !n) {
-		text.len = start;
-		err = put_empty(&text, table, error);
-	} else {
+	err = err ?: put(&text, " AS SELECT ", error);
+	err = err ?: put_columns(&text, table, !has_files(files, table), error);
+	if (has_files(files, table)) {
+		err = err ?: put(&text, " FROM read_parquet([", error);
+		err = err ?: put_files(&text, files, table, error);
 		err = err ?: put(&text, options, error);
+	} else {
+		err = err ?: put(&text, " WHERE false", error);
 	}
 	err = err ?: outbuf__put(&text, "", 1, error);
 	err = err ?: engine__run(e, text.data, error);

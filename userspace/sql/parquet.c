@@ -38,7 +38,7 @@ static int put_columns(struct outbuf *o, const struct table *t, struct error *er
 {
 	int err = 0;
 
-	for (unsigned int i = 0; !err && i <= t->ncolumns; i++) {
+	for (unsigned int i = 0; !err && i < t->ncolumns; i++) {
 		const char *name = table__column(t, i)->name;
 
 		err = outbuf__put(o, ", ", i ? 2 : 0, error);

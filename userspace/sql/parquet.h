@@ -2,11 +2,11 @@
 /*
  * Writes traces as Parquet files, one per trace and table that has rows:
  *
- *	OUT/TABLE/date=2026-11-27/hour=4/host=NAME/service=NAME/TRACE-HASH.parquet
+ *	OUT/TABLE/date=2026-11-27/hour=4/host=NAME/service=NAME/file=TRACE/rows.parquet
  *
  * The directories are those of Hive: DuckDB, Spark and others make columns of them. What is unknown is
- * __HIVE_DEFAULT_PARTITION__, which they read as null. HASH is of the trace's path, so that the same trace
- * replaces its files. The files of a trace appear together, when all are complete, by renaming.
+ * __HIVE_DEFAULT_PARTITION__, which they read as null. Exporting a trace again replaces its files. They
+ * appear together, when all are complete, by renaming.
  *
  * Upstream: sql/scan.h. Downstream: `gotrace export parquet`. Tables are written in several threads at
  * once; each reads the trace.

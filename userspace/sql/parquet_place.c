@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define UNKNOWN	 "__HIVE_DEFAULT_PARTITION__"
-#define NAME_LEN 200 /* bytes of a directory's or file's name that are used */
-#define LETTERS	 "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+#define UNKNOWN	  "__HIVE_DEFAULT_PARTITION__"
+#define NAME_LEN  200 /* bytes of a value in the name of a directory */
+#define NAME_SIZE (NAME_LEN + 32)
+#define FILE_NAME "rows.parquet"
+#define LETTERS	  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 
 struct parquet_place {
 	const char *out; /* for messages; borrowed */
@@ -113,36 +114,28 @@ void parquet_place__staged(const struct parquet_place *p, size_t trace, const ch
 	strcpy(stpcpy(stpcpy(ret, p->staging), "/"), name);
 }
 
-/* KEY=VALUE; other bytes than LETTERS are %XX, as in Hive. */
-static void partition_name(char ret[NAME_LEN + 32], const char *key, const char *value)
+/* Of a name that is too long for a directory: its end, which tells traces apart. */
+static const char *last_part(const char *value)
 {
-	size_t n = (size_t)snprintf(ret, NAME_LEN + 32, "%s=", key);
+	size_t len = 0;
+	const char *p = value + strlen(value);
+
+	while (p > value && len + 3 <= NAME_LEN)
+		len += strchr(LETTERS, *--p) ? 1 : 3;
+	return p;
+}
+
+/* KEY=VALUE; other bytes than LETTERS are %XX, as in Hive. */
+static void partition_name(char ret[NAME_SIZE], const char *key, const char *value)
+{
+	size_t n = (size_t)snprintf(ret, NAME_SIZE, "%s=", key);
 
 	if (!value || !value[0])
 		value = UNKNOWN;
-	for (; *value && n < NAME_LEN; value++)
-		n += (size_t)snprintf(ret + n, NAME_LEN + 32 - n,
+	for (value = last_part(value); *value; value++)
+		n += (size_t)snprintf(ret + n, NAME_SIZE - n,
 				      strchr(LETTERS, *value) ? "%c" : "%%%02X",
 				      (unsigned char)*value);
-}
-
-/* The name of the trace's file, without its suffix, and a hash of its path. */
-static void file_name(char ret[NAME_LEN + 64], const char *path)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *end;
-	uint64_t hash = 0xcbf29ce484222325u;
-	size_t len;
-
-	for (const char *p = path; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
-	end = strstr(name, ".trace");
-	len = end ? (size_t)(end - name) : strlen(name);
-	len = len < NAME_LEN ? len : NAME_LEN;
-	memcpy(ret, name, len);
-	for (size_t i = 0; i < len; i++)
-		if (!strchr(LETTERS, ret[i]) || (!i && (ret[i] == '.' || ret[i] == '_')))
-			ret[i] = '-'; /* readers skip names that begin with . or _ */
-	snprintf(ret + len, 64, "-%016" PRIx64 ".parquet", hash);
 }
 
 /* Descends into a directory, and creates it. Closes `fd` unless it is that of OUT. */
@@ -167,7 +160,7 @@ static int enter(const struct parquet_place *p, int fd, const char *name)
 static int enter_partition(const struct parquet_place *p, const char *table,
 			   const struct source *source)
 {
-	char name[NAME_LEN + 32], date[16] = "", hour[8] = "";
+	char name[NAME_SIZE], date[16] = "", hour[8] = "";
 	int64_t day, of_day;
 	struct tm tm;
 	time_t seconds;
@@ -186,17 +179,18 @@ static int enter_partition(const struct parquet_place *p, const char *table,
 	partition_name(name, "host", source->host);
 	fd = enter(p, fd, name);
 	partition_name(name, "service", source->service);
+	fd = enter(p, fd, name);
+	partition_name(name, "file", source->path);
 	return enter(p, fd, name);
 }
 
 int parquet_place__put(struct parquet_place *p, size_t trace, const char *table,
 		       const struct source *source, bool empty, struct error *error)
 {
-	char staged[64], name[NAME_LEN + 64];
+	char staged[64];
 	int fd, err = 0;
 
 	staged_name(trace, table, staged);
-	file_name(name, source->path);
 	if (empty) {
 		unlinkat(p->staging_fd, staged, 0);
 		return 0;
@@ -206,8 +200,9 @@ int parquet_place__put(struct parquet_place *p, size_t trace, const char *table,
 		return error__set(error, fd, "%s: cannot create directories: %s", p->out,
 				  strerror(-fd));
 	/* As private as the trace that it was made of */
-	if (fchmodat(p->staging_fd, staged, 0600, 0) || renameat(p->staging_fd, staged, fd, name))
-		err = error__set(error, -errno, "%s: cannot write %s: %s", p->out, name,
+	if (fchmodat(p->staging_fd, staged, 0600, 0) ||
+	    renameat(p->staging_fd, staged, fd, FILE_NAME))
+		err = error__set(error, -errno, "%s: cannot write " FILE_NAME ": %s", p->out,
 				 strerror(errno));
 	close(fd);
 	return err;

@@ -87,7 +87,7 @@ static int enter(void *context, void *goroutine, const struct trace_event *ev,
 		return 0;
 	g->unbegun = m->from == GO_STATE_UNDETERMINED;
 	g->thread = transition__thread(ev);
-	g->stack = p->rows->numbers[STACK] ?
+	g->stack = p->rows->wanted[STACK] ?
 			   stack_numbers__get(&p->numbers, ev->dictionary, m->transition_stack) :
 			   ROW_NULL;
 	return 0;
