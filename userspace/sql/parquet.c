@@ -2,8 +2,9 @@
 /*
  * Writes traces as Parquet files: see parquet.h. parquet_place.c moves them to their directories.
  *
- * Threads take jobs, a table of a trace each. The one that ends the last job of a trace moves all of its
- * files. The first error ends all.
+ * Threads take jobs: one of the two large tables of a trace, or all others, whose rows are collected in one
+ * pass over the trace (sql/collect.h). The one that ends the last job of a trace moves all of its files. The first
+ * error ends all.
  */
 #include "sql/parquet.h"
 
@@ -13,12 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sql/collect.h"
 #include "sql/engine.h"
 #include "sql/parquet_place.h"
 #include "sql/scan.h"
 
+enum { JOB_EVENTS, JOB_SLICES, JOB_OTHERS, JOBS };
+
 struct trace_state {
-	unsigned int left;  /* tables that are not written yet */
+	unsigned int left;  /* jobs that have not ended */
 	bool empty[TABLES]; /* it has no rows */
 };
 
@@ -30,7 +34,8 @@ struct writing {
 	pthread_mutex_t lock; /* of the rest */
 	size_t next;	      /* job */
 	struct trace_state *trace;
-	struct error error; /* text: some job has failed */
+	struct collected **collected; /* by trace */
+	struct error error;	      /* text: some job has failed */
 };
 
 /* The columns of the file: those of directories are not in it. */
@@ -92,26 +97,27 @@ static int finish_trace(struct writing *w, size_t trace, struct error *error)
 	return err;
 }
 
-/* Events and slices come first: they take longest. */
-static size_t table_of_job(size_t job)
+static unsigned int job_of(const struct table *t)
 {
-	static const char *const first[] = { "events", "slices" };
-	size_t number = job % TABLES, seen = 0;
+	return t == &events_table ? JOB_EVENTS : t == &slices_table ? JOB_SLICES : JOB_OTHERS;
+}
 
-	for (size_t i = 0; i < TABLES; i++) {
-		bool early = false;
+/* Reads the tables of this job at once, if their rows are few; otherwise each will read the trace. */
+static int collect(struct writing *w, size_t trace, struct error *error)
+{
+	const struct parquet_opts *opts = w->opts;
+	struct source source;
+	bool wanted[TABLES];
+	int err = source__read(&source, w->files->path[trace], opts->host, opts->service,
+			       &opts->reader, error);
 
-		for (size_t k = 0; k < 2; k++) {
-			if (strcmp(tables[i]->name, first[k]))
-				continue;
-			early = true;
-			if (number == k)
-				return i;
-		}
-		if (!early && number == 2 + seen++)
-			return i;
-	}
-	return 0;
+	if (err)
+		return err;
+	for (size_t i = 0; i < TABLES; i++)
+		wanted[i] = job_of(tables[i]) == JOB_OTHERS;
+	err = collected__read(&w->collected[trace], &source, &opts->reader, wanted, error);
+	source__deinit(&source);
+	return err < 0 ? err : 0;
 }
 
 static bool take_job(struct writing *w, size_t *ret)
@@ -119,35 +125,52 @@ static bool take_job(struct writing *w, size_t *ret)
 	bool more;
 
 	pthread_mutex_lock(&w->lock);
-	more = !w->error.text[0] && w->next < w->files->n * TABLES;
+	more = !w->error.text[0] && w->next < w->files->n * JOBS;
 	*ret = more ? w->next++ : 0;
 	pthread_mutex_unlock(&w->lock);
 	return more;
 }
 
-/* Returns whether it was the last one of its trace. */
-static bool end_job(struct writing *w, size_t trace, size_t table, int64_t rows, int err,
-		    const struct error *error)
+/* Returns whether it was the last one of its trace, and all is well. */
+static bool end_job(struct writing *w, size_t trace, int err, const struct error *error)
 {
 	bool last;
 
 	pthread_mutex_lock(&w->lock);
-	w->trace[trace].empty[table] = !rows;
 	last = !--w->trace[trace].left;
 	if (err)
 		error__set(&w->error, err, "%s", error->text);
+	last &= !w->error.text[0];
 	pthread_mutex_unlock(&w->lock);
-	return last && !err;
+	return last;
 }
 
-static void run_job(struct writing *w, duckdb_handle connection, size_t job)
+static int write_tables(struct writing *w, duckdb_handle connection, size_t trace, unsigned int job,
+			struct error *error)
 {
-	size_t trace = job / TABLES, table = table_of_job(job);
-	struct error error = {};
-	int64_t rows = 0;
-	int err = write_table(w, connection, trace, tables[table], &rows, &error);
+	int64_t rows;
+	int err = job == JOB_OTHERS ? collect(w, trace, error) : 0;
 
-	if (!end_job(w, trace, table, rows, err, &error))
+	for (size_t i = 0; !err && i < TABLES; i++) {
+		if (job_of(tables[i]) != job)
+			continue;
+		err = write_table(w, connection, trace, tables[i], &rows, error);
+		w->trace[trace].empty[i] = !err && !rows;
+	}
+	if (job == JOB_OTHERS) {
+		collected__destroy(w->collected[trace]);
+		w->collected[trace] = NULL;
+	}
+	return err;
+}
+
+static void run_job(struct writing *w, duckdb_handle connection, size_t number)
+{
+	size_t trace = number / JOBS;
+	struct error error = {};
+	int err = write_tables(w, connection, trace, number % JOBS, &error);
+
+	if (!end_job(w, trace, err, &error))
 		return;
 	err = finish_trace(w, trace, &error);
 	if (!err)
@@ -199,10 +222,11 @@ static int write_all(struct writing *w, struct error *error)
 		.host = w->opts->host,
 		.service = w->opts->service,
 		.reader = w->opts->reader,
+		.collected = w->collected,
 	};
 	const struct engine_opts opts = {
 		.library = w->opts->library,
-		.threads = w->opts->jobs,
+		.threads = 1, /* of its own, which would make ours poll for the end of their work */
 		.folder = parquet_place__staging(w->place),
 	};
 	int err = engine__open(&w->engine, &opts, error);
@@ -231,13 +255,14 @@ int parquet__write(const struct source_files *files, const struct parquet_opts *
 
 	pthread_mutex_init(&w.lock, NULL);
 	w.trace = calloc(files->n + 1, sizeof(*w.trace));
-	if (!w.trace)
-		return producer__out_of_memory(error);
-	for (size_t i = 0; i < files->n; i++)
-		w.trace[i].left = TABLES;
-	err = parquet_place__create(&w.place, opts->out, error);
+	w.collected = calloc(files->n + 1, sizeof(*w.collected));
+	err = w.trace && w.collected ? 0 : producer__out_of_memory(error);
+	for (size_t i = 0; !err && i < files->n; i++)
+		w.trace[i].left = JOBS;
+	err = err ?: parquet_place__create(&w.place, opts->out, error);
 	err = err ?: write_all(&w, error);
 	parquet_place__destroy(w.place);
 	free(w.trace);
+	free(w.collected);
 	return err;
 }

@@ -37,7 +37,8 @@ struct scan {
 	bool noted, ended; /* there was an event; there are no more */
 	struct source source;
 	struct rows rows;
-	size_t delivered; /* of the rows */
+	const struct rows *from; /* these, or those that were collected */
+	size_t delivered;	 /* of them */
 	struct duckdb_text constants[COMMON_COLUMNS];
 	/* of the vectors of a chunk: which column; beyond the last one: the engine wants none */
 	uint64_t *columns;
@@ -142,14 +143,36 @@ static int read_rows(struct scan *s, struct error *error)
 	return err;
 }
 
+/* The rows of the present trace that were collected; NULL: it is to be read. */
+static const struct rows *find_collected(const struct scan *s)
+{
+	const struct function *f = &s->use->function;
+	const struct collected *c = f->scans->collected ? f->scans->collected[s->number] : NULL;
+
+	for (size_t i = 0; c && i < TABLES; i++)
+		if (tables[i] == f->table && c->has[i])
+			return &c->rows[i];
+	return NULL;
+}
+
+static int begin_trace(struct scan *s, struct error *error)
+{
+	s->from = find_collected(s);
+	if (s->from)
+		return 0;
+	s->from = &s->rows;
+	return open_trace(s, error);
+}
+
 /* Makes rows available; without an error, there are none only at the end of the last trace. */
 static int next_rows(struct scan *s, struct error *error)
 {
 	struct use *use = s->use;
 	int err = 0;
 
-	while (!err && s->delivered == s->rows.n) {
+	while (!err && s->delivered == s->from->n) {
 		rows__clear(&s->rows);
+		s->from = &s->rows;
 		s->delivered = 0;
 		if (s->reader && s->ended)
 			close_trace(s);
@@ -157,9 +180,10 @@ static int next_rows(struct scan *s, struct error *error)
 			s->number = __atomic_fetch_add(&use->next, 1, __ATOMIC_RELAXED);
 			if (s->number >= use->to)
 				return 0;
-			err = open_trace(s, error);
+			err = begin_trace(s, error);
 		}
-		err = err ?: read_rows(s, error);
+		if (!err && s->from == &s->rows)
+			err = read_rows(s, error);
 	}
 	return err;
 }
@@ -232,10 +256,10 @@ static void put_column(struct scan *s, duckdb_handle chunk, uint64_t i, size_t n
 		return;
 	if (column >= t->ncolumns)
 		put_constant(s, vector, (enum common_column)(column - t->ncolumns), n);
-	else if (s->rows.is_text[column])
-		put_texts(vector, s->rows.texts[column] + s->delivered, n);
+	else if (s->from->is_text[column])
+		put_texts(vector, s->from->texts[column] + s->delivered, n);
 	else
-		put_numbers(vector, s->rows.numbers[column] + s->delivered, n);
+		put_numbers(vector, s->from->numbers[column] + s->delivered, n);
 }
 
 /* ---- callbacks of the engine ---- */
@@ -262,7 +286,7 @@ static void scan__fill(duckdb_handle info, duckdb_handle chunk)
 		fail(info, s, err, &error);
 		return;
 	}
-	n = s->rows.n - s->delivered;
+	n = s->from->n - s->delivered;
 	n = n < DUCKDB_ROWS ? n : DUCKDB_ROWS;
 	for (uint64_t i = 0; n && i < s->ncolumns; i++)
 		put_column(s, chunk, i, n);
@@ -311,6 +335,9 @@ static void begin_thread(duckdb_handle info)
 		return;
 	}
 	s->use = use;
+	s->from = &s->rows;
+	for (unsigned int i = 0; i < COMMON_COLUMNS; i++)
+		s->constants[i] = text__null();
 	want_columns(s, info);
 	duckdb.init_set_init_data(info, s, scan__destroy);
 }
