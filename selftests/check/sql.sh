@@ -37,12 +37,11 @@ same_events() # TRACE
 	# The two events behind a switch are derived from it, and syncs are none.
 	$READER events --json "$1" | jq -c -S -n 'foreach inputs as $e ({skip: 0}; if .skip > 0 then {skip: (.skip - 1)} else
 		{e: $e, skip: (if $e.event == "GoSwitch" or $e.event == "GoSwitchDestroy" then 2 else 0 end)} end; .e | values) |
-		select(.event != "Sync" and .kind != "Experimental") | {time_ns: .time, type: .event, thread: .m, p, g, kind,
+		select(.event != "Sync" and .kind != "Experimental") | {time_ns: .time, type: .event, thread: .m, p, g,
 		goroutine: .goroutine, from_state: .from, to_state: .to,
 		name: ((.reason // .name // .label // .type // .category) as $n | if $n == "" then null else $n end),
 		message: (if .message == "" then null else .message end), task: .task}' >"$tmp/events.other"
-	sql 'SELECT time_ns, type, thread, p, g, kind, goroutine, from_state, to_state, name, message, task FROM events
-		WHERE kind <> '\''Experimental'\'' ORDER BY time_ns' "$1" >"$tmp/events.sql"
+	sql 'SELECT time_ns, type, thread, p, g, goroutine, from_state, to_state, name, message, task FROM events ORDER BY time_ns' "$1" >"$tmp/events.sql"
 	same events 1000 && $READER stat --json "$1" | jq .events >"$tmp/runs.other" && sql 'SELECT events FROM runs' "$1" | jq .events >"$tmp/runs.sql" && same runs &&
 		sql 'SELECT COUNT(*) AS events FROM events' "$1" | jq .events >"$tmp/runs.sql" && same runs
 }

@@ -10,7 +10,7 @@
 #include "reader/semantics.h"
 #include "sql/tables.h"
 
-enum { TIME, TYPE, THREAD, P, G, KIND, GOROUTINE, FROM, TO, NAME, MESSAGE, VALUE, TASK, STACK };
+enum { TIME, TYPE, THREAD, P, G, GOROUTINE, FROM, TO, NAME, MESSAGE, VALUE, TASK, STACK };
 
 static const struct column columns[] = {
 	[TIME] = { "time_ns", "BIGINT", "clock of the trace" },
@@ -18,7 +18,6 @@ static const struct column columns[] = {
 	[THREAD] = { "thread", "BIGINT", "on which it happened" },
 	[P] = { "p", "BIGINT", "on which it happened" },
 	[G] = { "g", "BIGINT", "the goroutine that was running" },
-	[KIND] = { "kind", "VARCHAR", "StateTransition, Metric, RangeBegin, TaskBegin, Log, ..." },
 	[GOROUTINE] = { "goroutine", "BIGINT", "whose state or range it is" },
 	[FROM] = { "from_state", "VARCHAR", "of a goroutine or P, such as Running" },
 	[TO] = { "to_state", "VARCHAR", "of a goroutine or P" },
@@ -33,7 +32,7 @@ static const struct column columns[] = {
 struct producer {
 	struct rows *rows;
 	struct stack_numbers stacks;
-	struct duckdb_text types[EV_END], kinds[SEMANTICS_EXPERIMENTAL + 1];
+	struct duckdb_text types[EV_END];
 	struct duckdb_text go_states[GO_STATE_SYSCALL + 1], proc_states[PROC_STATE_IDLE + 1];
 	bool semantics; /* a column is wanted that needs them */
 };
@@ -50,13 +49,11 @@ static void *create(struct rows *rows, const struct source *source, const struct
 	for (unsigned int i = 1; i < EV_END; i++)
 		if (spec__event(i))
 			p->types[i] = text__static(spec__event(i)->name);
-	for (unsigned int i = 0; i <= SEMANTICS_EXPERIMENTAL; i++)
-		p->kinds[i] = text__static(semantics__kind((enum semantics_kind)i));
 	for (uint8_t i = 0; i <= GO_STATE_SYSCALL; i++)
 		p->go_states[i] = text__static(semantics__state(RESOURCE_GOROUTINE, i));
 	for (uint8_t i = 0; i <= PROC_STATE_IDLE; i++)
 		p->proc_states[i] = text__static(semantics__state(RESOURCE_PROC, i));
-	for (unsigned int i = KIND; i <= STACK; i++)
+	for (unsigned int i = GOROUTINE; i <= STACK; i++)
 		p->semantics |= rows->wanted[i];
 	return p;
 }
@@ -93,7 +90,6 @@ static void put_semantics(struct producer *p, const struct trace_event *ev)
 	struct semantics m;
 
 	semantics__of(ev, &m);
-	row__text(r, KIND, p->kinds[m.kind]);
 	put_states(p, &m);
 	row__name(r, NAME, &m);
 	row__copy(r, MESSAGE, m.message);
