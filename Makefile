@@ -11,6 +11,7 @@
 #                        of --follow, which lives longer, that of --cpu-profile and that of
 #                        kernel events are separate objects
 #   build/targets/GO/    the Go programs that the tests trace, built with each Go of TARGET_GOS
+#   build/lib/           DuckDB's library, for gotrace sql: selftests/deps-engine.sh
 #   build/fuzz/          the library built for libFuzzer, selftests/fuzz linked with it, corpora
 #   build/reference/     the Go programs that verify the output, built with ORACLE_GO
 #   build/kmod/KERNEL/   kmod/gotrace.ko and its build files
@@ -76,7 +77,7 @@ BPF_SRCS  := $(filter-out bpf/fate.bpf.c bpf/follow.bpf.c bpf/hits.bpf.c bpf/sam
 # In the order of their dependencies: a folder includes headers of those before it only
 # (selftests/check/layers.sh).
 LIB_DIRS  := lib $(addprefix target/,arch elf symbols infer layout probe process) format pack text v1 \
-	     writer flight reader rewrite analysis heap metrics diff profile print export report align names sequence \
+	     writer flight reader rewrite analysis heap metrics diff profile print export report sql align names sequence \
 	     rawfile inline trigger budget service capture blackbox selection
 FORMAT_DIRS := lib format pack text v1 writer reader rewrite analysis heap metrics diff profile print export
 in_dirs    = $(addprefix userspace/,$(addsuffix /%,$(1)))
@@ -161,6 +162,19 @@ build/made/report/page.html: $(wildcard $(REPORT_PAGE)/*) Makefile
 	$(Q)test "$$(grep -c '<script type="application/json" id="gotrace-data"></script>' $@)" = 1
 
 $(OUT)/obj/userspace/report/page.o: build/made/report/page.html
+
+# The named queries of `gotrace sql`, as elements of an array
+
+SQL_QUERIES := $(sort $(wildcard userspace/sql/queries/*.sql))
+build/made/sql/named_queries.h: $(SQL_QUERIES) Makefile
+	$(call say,MAKE,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)for query in $(SQL_QUERIES:userspace/sql/queries/%.sql=%); do \
+		printf '{ "%s",\n' $$query; \
+		sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' userspace/sql/queries/$$query.sql; \
+		echo '},'; done >$@
+
+$(OUT)/obj/userspace/sql/queries.o: build/made/sql/named_queries.h
 
 # Both programs are optimized across files, since each event of the reader passes through five of
 # them, and each record of the recorder through ten. Objects also contain plain code, with which
@@ -413,8 +427,9 @@ build/reference/%: $(call go_sources,selftests/reference)
 
 build = $(MAKE) --no-print-directory -j$(shell nproc)
 
-deps: ## install missing packages with apt (Debian 12 or newer); demo, check and other targets for tests run this first
+deps: ## install missing packages with apt (Debian 12 or newer), and the SQL engine with npm; demo, check and other targets for tests run this first
 	@selftests/deps.sh $(PACKAGES)
+	@selftests/deps-engine.sh || echo "deps: continuing without the SQL engine" >&2
 
 demo: deps ## record a Go server of this project for 3 seconds, and show the results
 	@+$(build) all reference build/targets/$(ORACLE_GO)/server
@@ -517,6 +532,8 @@ build/man/%: userspace/man/% userspace/man/fill $(MAN_FACTS)
 
 install: all $(MAN_PAGES) ## install the programs and the manual pages
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin build/gotrace-bpf build/gotrace
+	@test ! -e build/lib/libduckdb.so || \
+		install -v -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/gotrace build/lib/libduckdb.so build/lib/LICENSE.duckdb
 	@for page in $(MAN_PAGES); do \
 		install -v -D -m 644 $$page \
 			$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done

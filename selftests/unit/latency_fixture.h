@@ -41,20 +41,52 @@ static struct kernel_threads threads;
 static struct error error;
 static uint64_t on_m, on_g; /* the context of the next events */
 
+/* The slices of a goroutine that is alive: each begins where the one before ends, and differs. */
+struct sliced {
+	int64_t part[LATENCY_PARTS];
+	struct latency_slice last;
+};
+static struct map sliced; /* by ID */
+
+static inline int note_slice(void *context, const struct latency_slice *slice)
+{
+	struct sliced *s = map__get(&sliced, slice->id);
+
+	if (!s) {
+		s = map__put_new(&sliced, slice->id, sizeof(*s));
+		assert_non_null(s);
+	} else {
+		assert_true(slice->from >= s->last.to);
+		assert_true(slice->from > s->last.to || slice->part != s->last.part ||
+			    slice->state != s->last.state || slice->reason != s->last.reason ||
+			    slice->m != s->last.m || slice->unknown != s->last.unknown);
+	}
+	assert_true(slice->to > slice->from);
+	s->part[slice->part] += slice->to - slice->from;
+	s->last = *slice;
+	return 0;
+}
+
 static inline int keep(void *context, const struct latency_goroutine *g)
 {
+	static const struct sliced none;
+	struct sliced *s = map__remove(&sliced, g->id);
 	int64_t sum = 0;
 
-	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
+	for (unsigned int i = 0; i < LATENCY_PARTS; i++) {
 		sum += g->stats.part[i];
+		assert_int_equal((s ?: &none)->part[i], g->stats.part[i]);
+	}
+	free(s);
 	assert_int_equal(sum, g->stats.total);
+	assert_true(g->ended >= g->created);
 	assert_int_equal(record_store__add(done, latency__pack, g), 0);
 	return 0;
 }
 
 static inline void begin_in(int64_t from, int64_t to)
 {
-	struct latency_opts opts = { .from = from, .to = to, .done = keep };
+	struct latency_opts opts = { .from = from, .to = to, .done = keep, .slice = note_slice };
 	struct trace_frame frames[] = { { .pc = 0x1000, .func = CHAN }, {} };
 
 	dictionary__init(&dictionary);
@@ -82,6 +114,8 @@ static inline void begin(void)
 static inline void end(void)
 {
 	latency__destroy(latency);
+	map__free(&sliced);
+	sliced = (struct map){};
 	record_store__destroy(done);
 	kernel_threads__deinit(&threads);
 	dictionary__deinit(&dictionary);

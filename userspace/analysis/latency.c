@@ -111,6 +111,8 @@ static int goroutine__report(const struct latency *l, const struct live *g,
 	struct latency_goroutine report = {
 		.id = g->go.id,
 		.pc = g->go.pc,
+		.created = g->go.created,
+		.ended = l->now,
 		.name = g->go.name,
 		.again = g->go.again && g->go.created > l->opts.from,
 		.state = g->go.state,

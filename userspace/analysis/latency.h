@@ -70,7 +70,12 @@ struct latency_stats {
 };
 
 struct latency_goroutine {
-	uint64_t id, pc;		/* pc: of its start function; 0: no stack was seen */
+	uint64_t id, pc; /* pc: of its start function; 0: no stack was seen */
+	/*
+	 * When it was created, or the first generation that contains it began; and when it or the trace
+	 * ended. Not in a packed one.
+	 */
+	int64_t created, ended;
 	uint32_t name;			/* of that function: latency__name() */
 	bool again;			/* it was reported before, up to a change of its labels */
 	uint8_t state;			/* enum go_state; not in a packed one */
@@ -84,6 +89,17 @@ struct latency_worker {
 	int64_t wall, oncpu;
 };
 
+/* Time that a goroutine spent in one part, for one reason and in one state, without interruption. */
+struct latency_slice {
+	uint64_t id, m;	  /* m: its thread; TRACE_NO_M: it has none, or an unknown one */
+	int64_t from, to; /* ns */
+	uint32_t name;	  /* of its start function, as far as it is known then: latency__name() */
+	uint32_t reason;  /* for latency__reason(); 0: none */
+	uint8_t part;	  /* enum latency_part */
+	uint8_t state;	  /* enum go_state */
+	bool unknown;	  /* the state of its thread is unknown */
+};
+
 struct latency_opts {
 	int64_t from, to; /* only what lies in [from, to) counts; INT64_MIN, INT64_MAX: all */
 	/*
@@ -91,6 +107,11 @@ struct latency_opts {
 	 * `g` is valid during the call. 0, or a negative errno, which ends the analysis.
 	 */
 	int (*done)(void *context, const struct latency_goroutine *g);
+	/*
+	 * Called for each slice of a goroutine, in their order, before it is reported as done. NULL: not
+	 * needed. 0 or -ENOMEM.
+	 */
+	int (*slice)(void *context, const struct latency_slice *slice);
 	void *context;
 	bool places;			/* fill latency_stats.places */
 	const struct selection *select; /* for its labels; borrowed. NULL: without labels */

@@ -29,7 +29,8 @@ struct live {
 	uint8_t part;
 	bool has_cpu; /* cpu is known */
 	bool in_call, unknown, in_assist;
-	bool wait_woken; /* it waits because it was woken */
+	bool wait_woken;	    /* it waits because it was woken */
+	struct latency_slice slice; /* with opts.slice: the present one; none if it is empty */
 };
 
 struct latency {
@@ -67,7 +68,9 @@ int part__add_place(struct latency *l, struct live *g, uint32_t reason, uint32_t
 
 /* Adds the time up to now to the part that it is in. */
 int part__add(struct latency *l, struct live *g);
-/* The same for the last time: it has ended, or the trace has. */
+/* Reports the present slice, with opts.slice. */
+int part__end_slice(struct latency *l, struct live *g);
+/* As part__add() for the last time: it has ended, or the trace has. */
 int part__end(struct latency *l, struct live *g);
 /*
  * Notes why a thread waits for a CPU, also for a goroutine that starts on it only then: the time of

@@ -55,6 +55,45 @@ static int add_assist(struct latency *l, struct live *g, int64_t ns)
 	return part__add_place(l, g, (uint32_t)PART_ONCPU << 16, g->assist_place, ns);
 }
 
+int part__end_slice(struct latency *l, struct live *g)
+{
+	int err;
+
+	if (!l->opts.slice || g->slice.to == g->slice.from)
+		return 0;
+	err = l->opts.slice(l->opts.context, &g->slice);
+	g->slice.from = g->slice.to;
+	return err;
+}
+
+/* Continues the present slice if nothing has changed, which an event need not do. */
+static int add_slice(struct latency *l, struct live *g, int64_t from, int64_t to)
+{
+	struct latency_slice next = {
+		.id = g->go.id,
+		.m = g->m,
+		.from = from,
+		.to = to,
+		.name = g->go.name,
+		.reason = latency_part__has_reasons((enum latency_part)g->part) ? g->kind : 0,
+		.part = g->part,
+		.state = g->go.state,
+		.unknown = g->unknown,
+	}, *present = &g->slice;
+	int err;
+
+	if (present->to == from && present->from != present->to && present->part == next.part &&
+	    present->state == next.state && present->reason == next.reason &&
+	    present->m == next.m && present->unknown == next.unknown) {
+		present->to = to;
+		present->name = next.name;
+		return 0;
+	}
+	err = part__end_slice(l, g);
+	*present = next;
+	return err;
+}
+
 int part__add(struct latency *l, struct live *g)
 {
 	int64_t from = latest(g->since, l->opts.from), to = earliest(l->now, l->opts.to);
@@ -64,6 +103,8 @@ int part__add(struct latency *l, struct live *g)
 	g->since = l->now;
 	if (!ns)
 		return 0;
+	if (l->opts.slice && add_slice(l, g, from, to))
+		return -ENOMEM; /* of opts.slice(), too */
 	stats->part[g->part] = time_add(stats->part[g->part], ns);
 	if (g->unknown)
 		stats->unknown = time_add(stats->unknown, ns);
@@ -254,5 +295,5 @@ int part__end(struct latency *l, struct live *g)
 
 	if (!err && g->part == PART_KERNEL_RUNNABLE)
 		err = cpu_tasks__end_wait(l, g, NULL);
-	return err;
+	return err ? err : part__end_slice(l, g);
 }

@@ -51,7 +51,11 @@ static int task_end(void *context, struct tracked_task *task, uint64_t g, int64_
 	single.failed = request->failed;
 	single.time = request->time;
 	request->time = (struct latency_stats){};
-	return requests__count(r, &single);
+	if (!r->ended)
+		return requests__count(r, &single);
+	err = r->ended(r->done_context, &single);
+	latency_stats__deinit(&single.time);
+	return err;
 }
 
 static int task_unbegun(void *context, int64_t time)
@@ -182,6 +186,19 @@ struct requests *requests__create_endless(int (*done)(void *context,
 
 	if (r) {
 		r->done = done;
+		r->done_context = context;
+	}
+	return r;
+}
+
+struct requests *requests__create_single(int (*ended)(void *context,
+						      const struct request_single *single),
+					 void *context)
+{
+	struct requests *r = create(0, true);
+
+	if (r) {
+		r->ended = ended;
 		r->done_context = context;
 	}
 	return r;

@@ -67,6 +67,13 @@ struct requests *requests__create(size_t worst);
 struct requests *requests__create_endless(int (*done)(void *context,
 						      const struct latency_goroutine *g),
 					  void *context);
+/*
+ * Calls `ended` for each request that ends, and sums nothing up. It may use ->time during the call
+ * only, and returns 0 or a negative errno. NULL: no memory.
+ */
+struct requests *requests__create_single(int (*ended)(void *context,
+						      const struct request_single *single),
+					 void *context);
 void requests__destroy(struct requests *r); /* may be NULL */
 /* Only what ends in [from, to) counts; by default all. */
 void requests__set_window(struct requests *r, int64_t from, int64_t to);

@@ -49,7 +49,8 @@ struct requests {
 	struct latency *latency;
 	bool endless; /* requests__create_endless(), with `done` and its context */
 	int (*done)(void *context, const struct latency_goroutine *g);
-	void *done_context;
+	int (*ended)(void *context, const struct request_single *single); /* or NULL */
+	void *done_context;						  /* of both */
 	struct map workers; /* by goroutine, to struct worker: those that work for a task */
 	struct map work;    /* by task and goroutine, to struct work */
 	struct annotation_filter filter;

@@ -37,6 +37,7 @@
 	X(profile, NULL, "show which stacks took the time, as text or for pprof") \
 	X(alloc, NULL, "show what was allocated, and what is live: by type, goroutine or size") \
 	X(export, NULL, "convert a trace for Perfetto, Chrome, speedscope, flame graphs or jq") \
+	X(sql, NULL, "query traces, or Parquet files of them, in SQL") \
 	X(report, NULL, "write one HTML page about a trace: what dominated, requests, goroutines") \
 	X(view, NULL, "show a trace in a browser: serves its timeline on loopback") \
 	X(tasks, NULL, "show how often and how long tasks ran, by name") \

@@ -4,7 +4,7 @@
  *
  * Upstream: reader/timeline.c, which reads the trace. Downstream: export/export.c for timelines,
  * export/stacks.c for stacks, export/lines.c for lines of JSON. A part is extracted by
- * part.c first.
+ * part.c first. Parquet, which is of several traces and whole ones, is written by sql/parquet.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,12 +17,18 @@
 #include "export/stacks.h"
 #include "gotrace/select_events.h"
 #include "gotrace/views/part.h"
+#include "sql/parquet.h"
 #include "writer/output.h"
+
+enum { OPT_HOST = 256, OPT_SERVICE, OPT_ENGINE };
 
 struct arguments {
 	struct trace_args in;
 	const struct kind *kind;
 	struct map goroutines; /* of --function */
+	struct parquet_opts parquet;
+	struct source_files files; /* of parquet */
+	struct error *error;	   /* why one of them cannot be used */
 };
 
 /* Reads the timeline to its end and writes to `out`. 0 or a negative errno with the reason. */
@@ -34,16 +40,21 @@ struct kind {
 	create_sink_fn create_sink; /* of a timeline; NULL: `convert` */
 	convert_fn convert;
 	bool binary;
+	bool parquet; /* a directory of files, of several traces; neither of the above */
 };
 
 static const struct argp_option options[] = {
-	{ "output", 'o', "OUT", 0, "output file (default: -, standard output)", 0 },
+	{ "output", 'o', "OUT", 0, "output file (default: -, standard output); parquet: directory",
+	  0 },
 	{ "from", OPT_FROM, "T", 0, "begin at T: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "end before T", 0 },
 	GOROUTINE_OPTION(
 		"perfetto, chrome: only the track of this goroutine, besides those of Ps and threads"),
 	{ "function", SELECT_FUNCTION, "REGEX", 0,
 	  "perfetto, chrome: only tracks of goroutines whose start function " REGEX_HELP, 0 },
+	{ "host", OPT_HOST, "NAME", 0, "parquet: where the traces were recorded", 0 },
+	{ "service", OPT_SERVICE, "NAME", 0, "parquet: the traced program", 0 },
+	{ "engine", OPT_ENGINE, "FILE", 0, "parquet: the library libduckdb.so", 0 },
 	FORCE_OPTION,
 	READING_OPTIONS,
 	{},
@@ -81,10 +92,11 @@ static const struct kind kinds[] = {
 	{ "speedscope", .convert = stacks__speedscope },
 	{ "ndjson", .convert = lines__write },
 	{ "folded", .convert = stacks__folded },
+	{ "parquet", .parquet = true },
 };
 
 #define NKINDS (sizeof(kinds) / sizeof(*kinds))
-#define KINDS  "perfetto, chrome, speedscope, ndjson or folded"
+#define KINDS  "perfetto, chrome, speedscope, ndjson, folded or parquet"
 
 static void parse_kind(const char *text, struct arguments *a)
 {
@@ -99,8 +111,23 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
-	if (key == ARGP_KEY_ARG && !a->kind) {
-		parse_kind(text, a);
+	switch (key) {
+	case OPT_HOST:
+		a->parquet.host = text;
+		return 0;
+	case OPT_SERVICE:
+		a->parquet.service = text;
+		return 0;
+	case OPT_ENGINE:
+		a->parquet.library = text;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!a->kind)
+			parse_kind(text, a);
+		else if (!a->kind->parquet)
+			break;
+		else if (!a->error->text[0])
+			source_files__add(&a->files, text, a->error);
 		return 0;
 	}
 	return trace_args__option(&a->in, key, text, state);
@@ -109,17 +136,36 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 static const struct argp parser = {
 	options,
 	parse_option,
-	"KIND FILE [-o OUT]",
+	"KIND FILE [-o OUT]\nparquet FILE... -o OUT",
 	"Converts a trace to a format that other tools read: a timeline for https://ui.perfetto.dev "
 	"(perfetto) or chrome://tracing (chrome); stacks with the time that goroutines spent in "
-	"them, for https://www.speedscope.app (speedscope) or flame graphs (folded); or one JSON "
-	"object per event, for jq and databases (ndjson).",
+	"them, for https://www.speedscope.app (speedscope) or flame graphs (folded); one JSON "
+	"object per event, for jq and databases (ndjson); or tables for DuckDB, Spark and 'gotrace "
+	"sql' (parquet), in a directory and of any number of traces.",
 };
+
+static void check_parquet(const struct arguments *a)
+{
+	if (a->in.have_from || a->in.have_to || selection__by_goroutine(&a->in.select))
+		usage_error("parquet is of whole traces: use 'gotrace cut' first");
+	if (!strcmp(a->in.out, "-"))
+		usage_error("parquet is a directory of files: use -o OUT");
+	if (!a->files.n && !a->error->text[0])
+		usage_error("missing argument FILE");
+}
 
 static void check_arguments(struct arguments *a)
 {
+	const struct parquet_opts *p = &a->parquet;
+
 	if (!a->kind)
 		usage_error("missing argument KIND: " KINDS);
+	if (a->kind->parquet) {
+		check_parquet(a);
+		return;
+	}
+	if (p->host || p->service || p->library)
+		usage_error("--host, --service and --engine require the kind parquet");
 	trace_args__check(&a->in);
 	if (selection__by_goroutine(&a->in.select) && !a->kind->create_sink)
 		usage_error("--goroutine and --function require the kind perfetto or chrome; use "
@@ -191,16 +237,33 @@ static int export_trace(struct arguments *a, struct error *error)
 	return err;
 }
 
+static int export_parquet(struct arguments *a, struct error *error)
+{
+	if (error->text[0])
+		return error->code;
+	if (a->files.parquet)
+		return error__set(error, -EINVAL, "%s: is Parquet already", a->files.path[0]);
+	a->parquet.out = a->in.out;
+	a->parquet.reader = a->in.reader;
+	a->parquet.jobs = default_jobs();
+	return parquet__write(&a->files, &a->parquet, error);
+}
+
 int do_export(int argc, char **argv, struct error *error)
 {
 	struct arguments a = {
-		.in = { .verb = "export", .out = "-", .reader.described = true, .wall_clock = true }
+		.in = { .verb = "export",
+			.out = "-",
+			.reader.described = true,
+			.wall_clock = true },
+		.error = error,
 	};
 	int err;
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	check_arguments(&a);
-	err = export_trace(&a, error);
+	err = a.kind->parquet ? export_parquet(&a, error) : export_trace(&a, error);
+	source_files__deinit(&a.files);
 	map__deinit(&a.goroutines);
 	selection__deinit(&a.in.select);
 	return err ? EXIT_FAILED : EXIT_DONE;

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Loads and opens the SQL engine: see engine.h.
+ *
+ * The library is not unloaded: its threads and destructors do not expect that.
+ */
+#include "sql/engine.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/outbuf.h"
+#include "lib/unicode.h"
+
+#define FILE_NAME   "libduckdb.so"
+#define SPILLED_MAX "8GiB"
+#define REMEDY	    "run 'make deps', or name it with --engine"
+
+struct engine {
+	duckdb_handle db, connection;
+	char spill[PATH_MAX]; /* folder of temporary files; empty: there is none */
+};
+
+struct duckdb duckdb;
+
+/* ---- loading ---- */
+
+static int resolve(void *library, const char *path, struct error *error)
+{
+#define RESOLVE(result, name, ...) { "duckdb_" #name, (void **)&duckdb.name },
+	const struct {
+		const char *name;
+		void **ret;
+	} functions[] = { DUCKDB_FUNCTIONS(RESOLVE) };
+#undef RESOLVE
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		*functions[i].ret = dlsym(library, functions[i].name);
+		if (!*functions[i].ret)
+			return error__set(error, -ENOENT,
+					  "%s: unsupported version of DuckDB: %s() is missing; "
+					  "run 'make deps' for the one that is tested",
+					  path, functions[i].name);
+	}
+	return 0;
+}
+
+static int load(const char *path, struct error *error)
+{
+	struct stat st;
+	void *library;
+	int err;
+
+	if (stat(path, &st))
+		return error__set(error, -errno, "%s: cannot load the SQL engine: %s", path,
+				  strerror(errno));
+	if (st.st_mode & S_IWOTH)
+		return error__set(error, -EPERM,
+				  "%s: cannot load the SQL engine: everybody can write the file",
+				  path);
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return error__set(error, -ENOENT, "%s: cannot load the SQL engine: %s", path,
+				  dlerror());
+	err = resolve(library, path, error);
+	if (err)
+		dlclose(library);
+	return err;
+}
+
+/* A path relative to the folder of the program's file. False: too long. */
+static bool beside_program(const char *relative, char ret[PATH_MAX])
+{
+	ssize_t len = readlink("/proc/self/exe", ret, PATH_MAX - 1);
+	char *slash;
+
+	if (len < 0)
+		return false;
+	ret[len] = '\0';
+	slash = strrchr(ret, '/');
+	if (!slash || (size_t)(slash - ret) + strlen(relative) + 2 > PATH_MAX)
+		return false;
+	strcpy(slash + 1, relative);
+	return true;
+}
+
+static int find_and_load(struct error *error)
+{
+	static const char *const relative[] = { "lib/" FILE_NAME, "../lib/gotrace/" FILE_NAME };
+	static const char *const absolute[] = { "/usr/local/lib/gotrace/" FILE_NAME,
+						"/usr/lib/gotrace/" FILE_NAME };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(relative) / sizeof(*relative); i++)
+		if (beside_program(relative[i], path) && !access(path, F_OK))
+			return load(path, error);
+	for (size_t i = 0; i < sizeof(absolute) / sizeof(*absolute); i++)
+		if (!access(absolute[i], F_OK))
+			return load(absolute[i], error);
+	return error__set(error, -ENOENT, "the SQL engine (" FILE_NAME ") is missing: " REMEDY);
+}
+
+/* ---- messages and texts ---- */
+
+int engine__failed(struct error *error, int err, const char *message)
+{
+	char text[sizeof(error->text)], *advice;
+
+	snprintf(text, sizeof(text), "%s", message ? message : "unknown error");
+	if (!strncmp(text, "Out of Memory", strlen("Out of Memory")))
+		err = -EFBIG;
+	advice = strstr(text, "\n\nPossible solutions"); /* settings that are locked */
+	if (advice)
+		*advice = '\0';
+	for (char *p = text; *p; p++)
+		if (*p == '\n' || *p == '\t')
+			*p = ' ';
+	utf8__make_printable(text);
+	return error__set(error, err, "SQL engine: %s", text);
+}
+
+char *engine__quote(const char *text)
+{
+	char *ret = malloc(2 * strlen(text) + 3), *to = ret;
+
+	if (!ret)
+		return NULL;
+	*to++ = '\'';
+	for (; *text; text++) {
+		if (*text == '\'')
+			*to++ = '\'';
+		*to++ = *text;
+	}
+	*to++ = '\'';
+	*to = '\0';
+	return ret;
+}
+
+/* ---- the database ---- */
+
+/* Only this user can read what queries spill. */
+static int make_spill(struct engine *e, struct error *error)
+{
+	const char *base = secure_getenv("TMPDIR");
+
+	snprintf(e->spill, sizeof(e->spill), "%s/gotrace-sql.XXXXXX",
+		 base && base[0] == '/' && strlen(base) < PATH_MAX - 32 ? base : "/tmp");
+	if (mkdtemp(e->spill))
+		return 0;
+	error__set(error, -errno, "%s: cannot create a directory for temporary data: %s", e->spill,
+		   strerror(errno));
+	e->spill[0] = '\0';
+	return -EIO;
+}
+
+static void remove_spill(struct engine *e)
+{
+	DIR *dir = e->spill[0] ? opendir(e->spill) : NULL;
+	struct dirent *entry;
+
+	if (!dir)
+		return;
+	while ((entry = readdir(dir)))
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	closedir(dir);
+	rmdir(e->spill);
+}
+
+static int configure(duckdb_handle config, const struct engine *e, const struct engine_opts *opts)
+{
+	char threads[16], memory[32];
+	const char *const settings[][2] = {
+		{ "threads", threads },
+		{ "memory_limit", memory },
+		{ "temp_directory", e->spill },
+		{ "max_temp_directory_size", SPILLED_MAX },
+		{ "autoinstall_known_extensions", "false" },
+		{ "autoload_known_extensions", "false" },
+		{ "allow_community_extensions", "false" },
+		{ "preserve_insertion_order", "true" },
+	};
+	int err = 0;
+
+	snprintf(threads, sizeof(threads), "%u", opts->threads ? opts->threads : 1);
+	snprintf(memory, sizeof(memory), "%uMiB", ENGINE_MEMORY >> 20);
+	for (size_t i = 0; !err && i < sizeof(settings) / sizeof(*settings); i++)
+		err = duckdb.set_config(config, settings[i][0], settings[i][1]);
+	return err;
+}
+
+static int open_database(struct engine *e, const struct engine_opts *opts, struct error *error)
+{
+	duckdb_handle config = NULL;
+	char *message = NULL;
+	int err = duckdb.create_config(&config) || configure(config, e, opts);
+
+	if (err)
+		error__set(error, -EIO,
+			   "the SQL engine does not have the required settings: DuckDB %s",
+			   duckdb.library_version());
+	else if (duckdb.open_ext(":memory:", &e->db, config, &message) ||
+		 duckdb.connect(e->db, &e->connection))
+		err = engine__failed(error, -EIO, message);
+	if (message)
+		duckdb.free(message);
+	duckdb.destroy_config(&config);
+	return err ? -EIO : 0;
+}
+
+/* SET name=['...', ...] */
+static int allow(struct engine *e, const char *name, const char *const *paths, size_t n,
+		 struct error *error)
+{
+	struct outbuf text = {};
+	char *quoted;
+	int err = outbuf__put(&text, "SET ", 4, error);
+
+	err = err ?: outbuf__put(&text, name, strlen(name), error);
+	err = err ?: outbuf__put(&text, "=[", 2, error);
+	for (size_t i = 0; !err && i < n; i++) {
+		quoted = engine__quote(paths[i]);
+		if (!quoted)
+			err = error__set(error, -ENOMEM, "out of memory");
+		err = err ?: outbuf__put(&text, ",", i > 0, error);
+		err = err ?: outbuf__put(&text, quoted, strlen(quoted), error);
+		free(quoted);
+	}
+	err = err ?: outbuf__put(&text, "]", 2, error); /* with its end */
+	err = err ?: engine__run(e, text.data, error);
+	outbuf__deinit(&text);
+	return err;
+}
+
+int engine__run(struct engine *e, const char *text, struct error *error)
+{
+	struct duckdb_result result = {};
+	int err = 0;
+
+	if (duckdb.query(e->connection, text, &result))
+		err = engine__failed(error, -EIO, duckdb.result_error(&result));
+	duckdb.destroy_result(&result);
+	return err;
+}
+
+duckdb_handle engine__connect(const struct engine *e)
+{
+	duckdb_handle ret = NULL;
+
+	return duckdb.connect(e->db, &ret) ? NULL : ret;
+}
+
+int engine__count(duckdb_handle connection, const char *text, int64_t *ret, struct error *error)
+{
+	struct duckdb_result result = {};
+	duckdb_handle chunk;
+	int err = 0;
+
+	*ret = 0;
+	if (duckdb.query(connection, text, &result)) {
+		err = engine__failed(error, -EIO, duckdb.result_error(&result));
+	} else {
+		chunk = duckdb.fetch_chunk(result);
+		if (chunk && duckdb.column_type(&result, 0) == DUCKDB_BIGINT)
+			*ret = *(int64_t *)duckdb.vector_get_data(
+				duckdb.data_chunk_get_vector(chunk, 0));
+		if (chunk)
+			duckdb.destroy_data_chunk(&chunk);
+	}
+	duckdb.destroy_result(&result);
+	return err;
+}
+
+static int restrict_access(struct engine *e, const struct engine_opts *opts, struct error *error)
+{
+	int err = 0;
+
+	if (opts->nfiles)
+		err = allow(e, "allowed_paths", opts->files, opts->nfiles, error);
+	if (!err && opts->folder)
+		err = allow(e, "allowed_directories", &opts->folder, 1, error);
+	return err ?: engine__run(e, "SET enable_external_access=false", error);
+}
+
+int engine__lock(struct engine *e, struct error *error)
+{
+	return engine__run(e, "SET lock_configuration=true", error);
+}
+
+int engine__open(struct engine **ret, const struct engine_opts *opts, struct error *error)
+{
+	struct engine *e;
+	int err = 0;
+
+	if (!duckdb.query)
+		err = opts->library ? load(opts->library, error) : find_and_load(error);
+	if (err)
+		return err;
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return error__set(error, -ENOMEM, "out of memory");
+	err = make_spill(e, error);
+	err = err ?: open_database(e, opts, error);
+	err = err ?: restrict_access(e, opts, error);
+	if (err)
+		engine__close(e);
+	else
+		*ret = e;
+	return err;
+}
+
+void engine__close(struct engine *e)
+{
+	if (!e)
+		return;
+	if (e->connection)
+		duckdb.disconnect(&e->connection);
+	if (e->db)
+		duckdb.close(&e->db);
+	remove_spill(e);
+	free(e);
+}
+
+duckdb_handle engine__connection(const struct engine *e)
+{
+	return e->connection;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The SQL engine, DuckDB: loads its library at run time, and opens a database in memory that cannot
+ * reach anything else.
+ *
+ * Downstream: sql/scan.h, which adds the tables of traces, sql/query.h, which runs queries, and
+ * sql/parquet.h. Texts of queries are the user's, names in them and in tables are hostile: the engine
+ * gets no access to files, except to those that the options name, no extensions, and a limit of memory,
+ * threads and space for temporary data.
+ */
+#ifndef SQL_ENGINE_H
+#define SQL_ENGINE_H
+
+#include "lib/error.h"
+#include "sql/duckdb.h"
+
+#define ENGINE_MEMORY (256u << 20) /* bytes of tables and intermediate results; more is spilled */
+
+struct engine_opts {
+	const char *library; /* path of libduckdb.so; NULL: the places of engine__open() */
+	unsigned int threads;
+	/* Absolute paths of files that statements read; borrowed */
+	const char *const *files;
+	size_t nfiles;
+	const char *folder; /* absolute: where statements read and write; NULL: nowhere */
+};
+
+struct engine;
+
+/*
+ * Loads the library, once per process: from opts->library, or the first that exists of
+ * lib/libduckdb.so beside the program, ../lib/gotrace/libduckdb.so as of `make install`,
+ * /usr/local/lib/gotrace and /usr/lib/gotrace. Neither the current directory nor the environment
+ * matters, and a file that everybody can write is refused. Returns 0, or a negative errno with the
+ * reason: -ENOENT names the remedy.
+ */
+int engine__open(struct engine **ret, const struct engine_opts *opts, struct error *error);
+void engine__close(struct engine *e); /* NULL is allowed; removes temporary files */
+
+duckdb_handle engine__connection(const struct engine *e);
+/* Another one, for another thread; the caller disconnects it. NULL: no memory. */
+duckdb_handle engine__connect(const struct engine *e);
+/* Runs a statement of this program and discards its result. 0 or a negative errno with the reason. */
+int engine__run(struct engine *e, const char *text, struct error *error);
+/* Runs one that reports a number, such as that of the rows written. */
+int engine__count(duckdb_handle connection, const char *text, int64_t *ret, struct error *error);
+/* To be called when all tables exist: from then on the settings are locked. */
+int engine__lock(struct engine *e, struct error *error);
+
+/*
+ * Sets the reason of a failure to a message of the library, on one line and printable. Returns `err`,
+ * or -EFBIG if the limits of the engine's memory and temporary data are exceeded.
+ */
+int engine__failed(struct error *error, int err, const char *message);
+
+/* `text` quoted as a literal of SQL, which the caller frees. NULL: no memory. */
+char *engine__quote(const char *text);
+
+#endif

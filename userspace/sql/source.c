@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is known about a trace besides its events: see source.h. source_files.c finds the files.
+ */
+#include "sql/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "flight/file_name.h"
+#include "format/private_read.h"
+
+#define SECOND 1000000000ll
+
+/* Sets *ret, unless it is known, to `len` bytes. 0 or -ENOMEM. */
+static int set(char **ret, const char *data, size_t len)
+{
+	if (*ret || !len)
+		return 0;
+	*ret = strndup(data, len);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* HOST-PROGRAM-PID-TIME: the parts contain no hyphens. */
+static int note_name(struct source *s, const char *name)
+{
+	size_t host = strcspn(name, "-"), program, pid;
+	int err;
+
+	if (!file_name__is_ours(name) || !name[host])
+		return 0;
+	program = strcspn(name + host + 1, "-");
+	pid = strspn(name + host + 1 + program + !!name[host + 1 + program], "0123456789");
+	if (name[host + 1 + program] != '-' || !pid || name[host + 1 + program + 1 + pid] != '-')
+		return 0;
+	err = set(&s->host, name, host);
+	return err ?: set(&s->service, name + host + 1, program);
+}
+
+/* host=NAME and service=NAME in the path */
+static int note_folders(struct source *s, const char *path)
+{
+	size_t len;
+	int err = 0;
+
+	for (; !err && *path; path += len + (path[len] == '/')) {
+		len = strcspn(path, "/");
+		if (!path[len])
+			break;
+		if (!strncmp(path, "host=", 5))
+			err = set(&s->host, path + 5, len - 5);
+		else if (!strncmp(path, "service=", 8))
+			err = set(&s->service, path + 8, len - 8);
+	}
+	return err;
+}
+
+int source__init(struct source *s, const char *path, const char *host, const char *service)
+{
+	const char *slash = strrchr(path, '/');
+	int err;
+
+	*s = (struct source){ .wall_ns = ROW_NULL };
+	err = set(&s->path, path, strlen(path));
+	if (!err && host)
+		err = set(&s->host, host, strlen(host));
+	if (!err && service)
+		err = set(&s->service, service, strlen(service));
+	err = err ?: note_name(s, slash ? slash + 1 : path);
+	err = err ?: note_folders(s, path);
+	if (err)
+		source__deinit(s);
+	return err;
+}
+
+void source__deinit(struct source *s)
+{
+	free(s->path);
+	free(s->host);
+	free(s->service);
+	*s = (struct source){};
+}
+
+/* The last component of the program's path; arguments follow a zero byte or a space. */
+static int note_command(struct source *s, struct trace_string command)
+{
+	size_t len = 0, from = 0;
+
+	while (len < command.len && command.data[len] && command.data[len] != ' ')
+		if (command.data[len++] == '/')
+			from = len;
+	return set(&s->service, command.data + from, len - from);
+}
+
+static int note_record(struct source *s, struct private_record *record, int64_t time)
+{
+	struct private_ticks ticks;
+	struct private_pair pair;
+	int err = 0;
+
+	if (record->kind == PRIVATE_TICKS && s->wall_ns == ROW_NULL &&
+	    private_read__ticks(&record->data, &ticks) && ticks.wall_ns)
+		s->wall_ns = (int64_t)(ticks.wall_ns - ticks.start_ns + (uint64_t)time);
+	while (!err && record->kind == PRIVATE_META && private_read__pair(&record->data, &pair))
+		if (trace_string__equals(pair.name, "command"))
+			err = note_command(s, pair.value);
+	return err;
+}
+
+int source__note(struct source *s, const struct trace_event *first)
+{
+	const struct trace_clock *clock = first->sync ? &first->sync->clock : NULL;
+	struct private_record record;
+	struct private_reader r;
+	int code, err = 0;
+
+	if (clock && clock->known)
+		s->wall_ns = (int64_t)(clock->sec * SECOND + clock->nsec +
+				       ((uint64_t)first->time - (uint64_t)clock->time));
+	if (!first->dictionary)
+		return 0;
+	private_reader__init(&r, first->dictionary);
+	while (!err && (code = private_reader__next(&r, &record)))
+		err = code < 0 ? code : note_record(s, &record, first->time);
+	private_reader__deinit(&r);
+	return err;
+}
+
+int source__read(struct source *s, const char *path, const char *host, const char *service,
+		 const struct reader_opts *opts, struct error *error)
+{
+	struct reader *reader = NULL;
+	struct error why = {};
+	struct trace_event ev;
+	struct input *in;
+	int err;
+
+	if (source__init(s, path, host, service))
+		return error__set(error, -ENOMEM, "out of memory");
+	err = input__open(&in, path, &why);
+	err = err ?: reader__open(&reader, in, opts, &why);
+	if (!err) {
+		err = reader__next(reader, &ev, &why);
+		if (err > 0)
+			err = source__note(s, &ev);
+	}
+	reader__destroy(reader);
+	if (!err)
+		return 0;
+	source__deinit(s);
+	return why.text[0] ? error__about(error, err, path, &why) :
+			     error__set(error, err, "out of memory");
+}
+
+bool source__hour(const struct source *s, int64_t *ret_day, int64_t *ret_hour)
+{
+	const int64_t hour = 3600 * SECOND;
+	int64_t hours = s->wall_ns / hour - (s->wall_ns % hour < 0);
+
+	if (s->wall_ns == ROW_NULL)
+		return false;
+	*ret_day = hours / 24 - (hours % 24 < 0);
+	*ret_hour = hours - *ret_day * 24;
+	return true;
+}
