@@ -89,7 +89,7 @@ FUZZED_SRCS := $(filter-out userspace/lib/arena.c userspace/target/process/cache
 FUZZED_PROGRAMS := $(foreach go,$(TARGET_GOS),$(go) $(go)-pie-stripped)
 FUZZERS   := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/fuzz_*.c))
 TOOL_SRCS := $(wildcard userspace/gotrace-bpf/*.c)
-OFFLINE_DIRS := gotrace gotrace/views gotrace/top
+OFFLINE_DIRS := gotrace gotrace/views gotrace/top gotrace/fleet
 OFFLINE_SRCS := $(wildcard $(OFFLINE_DIRS:%=userspace/%/*.c))
 # These replace functions that the sanitizers also replace: the allocator, sysconf()
 PLAIN_UNIT := lib/test_memory_limit test_no_memory align/test_no_memory_align
