@@ -47,8 +47,8 @@ endif
 ARCH_LIBS_x86 := -lZydis
 UNISTD_x86    := asm/unistd_64.h
 LIBS      := -lbpf -ldw -lelf $(ARCH_LIBS_$(ARCH)) -lcap -lz -lzstd -ltraceevent -lm \
-	     -Wl,--as-needed -lmicrohttpd -lseccomp -Wl,--no-as-needed
-OFFLINE_LIBS := -lz -lzstd -ltraceevent -lm -Wl,--as-needed -lmicrohttpd -Wl,--no-as-needed
+	     -Wl,--as-needed -lmicrohttpd -lgnutls -lseccomp -Wl,--no-as-needed
+OFFLINE_LIBS := -lz -lzstd -ltraceevent -lm -Wl,--as-needed -lmicrohttpd -lgnutls -Wl,--no-as-needed
 
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter \
 	    -Wno-missing-field-initializers -Werror=implicit-function-declaration \
@@ -78,7 +78,7 @@ BPF_SRCS  := $(filter-out bpf/fate.bpf.c bpf/follow.bpf.c bpf/hits.bpf.c bpf/sam
 # (selftests/check/layers.sh).
 LIB_DIRS  := lib $(addprefix target/,arch elf symbols infer layout probe process) format pack text v1 \
 	     writer flight reader rewrite analysis heap metrics diff profile print export report sql align names sequence \
-	     rawfile inline trigger budget service capture blackbox selection
+	     rawfile inline trigger budget service ship capture blackbox selection
 FORMAT_DIRS := lib format pack text v1 writer reader rewrite analysis heap metrics diff profile print export
 in_dirs    = $(addprefix userspace/,$(addsuffix /%,$(1)))
 LIB_SRCS  := $(filter-out $(patsubst %,\%_%.c,$(filter-out $(ARCH),$(ARCHS))),$(wildcard $(LIB_DIRS:%=userspace/%/*.c)))
@@ -90,7 +90,7 @@ FUZZED_SRCS := $(filter-out userspace/lib/arena.c userspace/target/process/cache
 FUZZED_PROGRAMS := $(foreach go,$(TARGET_GOS),$(go) $(go)-pie-stripped)
 FUZZERS   := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/fuzz_*.c))
 TOOL_SRCS := $(wildcard userspace/gotrace-bpf/*.c)
-OFFLINE_DIRS := gotrace gotrace/archive gotrace/views gotrace/top
+OFFLINE_DIRS := gotrace gotrace/archive gotrace/views gotrace/top gotrace/fleet
 OFFLINE_SRCS := $(wildcard $(OFFLINE_DIRS:%=userspace/%/*.c))
 # These replace functions that the sanitizers also replace: the allocator, sysconf()
 PLAIN_UNIT := lib/test_memory_limit test_no_memory align/test_no_memory_align

@@ -13,7 +13,7 @@ check=
 [ "${1-}" != --check ] || { check=yes; shift; }
 
 packages=(git make gcc libc6-dev ca-certificates clang-19 libbpf-dev libbpf1 bpftool libelf-dev
-	libdw-dev libzydis-dev libcmocka-dev libcap-dev libmicrohttpd-dev libseccomp-dev zlib1g-dev libzstd-dev libtraceevent-dev binutils jq curl
+	libdw-dev libzydis-dev libcmocka-dev libcap-dev libmicrohttpd-dev libgnutls28-dev libcurl4-gnutls-dev libseccomp-dev zlib1g-dev libzstd-dev libtraceevent-dev binutils jq curl
 	procps iproute2 "$@")
 declare -A oldest=([libbpf-dev]=1:1.3 [libbpf1]=1:1.3 [bpftool]=7.3 [golang-go]=2:1.21)
 oldest_go=1.21

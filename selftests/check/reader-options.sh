@@ -188,8 +188,9 @@ for verb in ${verbs-}; do
 	export) words+=(perfetto) ;;
 	diff) words+=("$tmp/trace") ;;
 	esac
-	[ $verb = describe ] || try "$verb: no file" refused 2 'FILE|which file' "${words[@]}"
+	[ $verb = describe ] || [ $verb = ship ] || try "$verb: no file" refused 2 'FILE|which file' "${words[@]}"
 	try "$verb: an unknown option" refused 2 "unrecognized option '--frobnicate'" "$verb" --frobnicate
+	[ $verb != ship ] || continue # reads a directory: check/ship.sh
 	[ $verb = check ] || [ $verb = diff ] ||
 		try "$verb: two files" refused 2 'only one file is accepted' "${words[@]}" "$tmp/trace" "$tmp/empty" "${needs[@]}"
 	[ $verb != align ] || continue # reads perf's file first: check/align.sh

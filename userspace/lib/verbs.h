@@ -53,7 +53,8 @@
 	X(describe, NULL, "list the types of events") \
 	X(convert, NULL, "convert v1 traces (Go 1.5 to 1.21) to v2, or between v2 versions") \
 	X(anonymize, NULL, "replace the names of a trace, so that it can be passed on") \
-	X(align, NULL, "merge a trace with scheduler events of perf")
+	X(align, NULL, "merge a trace with scheduler events of perf") \
+	X(ship, NULL, "send the traces of a continuous recording to an S3-compatible server")
 /* clang-format on */
 
 /* Elements of arrays of struct command */

@@ -14,12 +14,12 @@ static bool is_named(const struct private_pair *pair, const char *name)
 	return pair->name.len == strlen(name) && !memcmp(pair->name.data, name, pair->name.len);
 }
 
-/* The first word; in a command line spaces or NULs separate the arguments. */
-static void take(char *to, struct trace_string s)
+/* Up to the first byte that is one of `ends`, or 0. */
+static void take(char *to, struct trace_string s, const char *ends)
 {
 	size_t len = 0;
 
-	while (len < s.len && s.data[len] && s.data[len] != ' ')
+	while (len < s.len && s.data[len] && !strchr(ends, s.data[len]))
 		len++;
 	if (len >= ABOUT_TEXT_MAX)
 		return;
@@ -38,9 +38,14 @@ int about__read(struct about *a, const struct dictionary *dictionary)
 	while ((err = private_reader__next(&in, &record)) > 0) {
 		while (record.kind == PRIVATE_META && private_read__pair(&record.data, &pair)) {
 			if (is_named(&pair, "build_id"))
-				take(a->build_id, pair.value);
-			else if (is_named(&pair, "command"))
-				take(a->program, pair.value);
+				take(a->build_id, pair.value, " ");
+			else if (is_named(&pair,
+					  "command")) /* spaces or NULs between the arguments */
+				take(a->program, pair.value, " ");
+			else if (is_named(&pair, "go_version"))
+				take(a->go_version, pair.value, " ");
+			else if (is_named(&pair, "tool"))
+				take(a->tool, pair.value, "");
 		}
 	}
 	private_reader__deinit(&in);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How exact the wall-clock times of a trace are: see host_clock.h.
+ */
+#include "ship/host_clock.h"
+
+#include <sys/timex.h>
+
+#include "lib/clock.h"
+
+#define BOOT_SLACK (600 * 1000000000ull)
+
+void host_clock__read(struct host_clock *ret)
+{
+	struct timex t = {}; /* changes nothing, and needs no privilege */
+	int state = adjtimex(&t);
+
+	*ret = (struct host_clock){};
+	if (state < 0)
+		return;
+	ret->known = true;
+	ret->synchronized = state != TIME_ERROR && !(t.status & STA_UNSYNC);
+	ret->max_error_us = t.maxerror;
+	ret->estimated_us = t.esterror;
+}
+
+void host_clock__compare(struct host_clock *c, uint64_t start_ns, uint64_t wall_ns,
+			 uint64_t mtime_ns)
+{
+	uint64_t now = clock__now(), wall = clock__wall_at(now);
+
+	/* The clock may have been set meanwhile, so times before the boot are compared roughly. */
+	if (start_ns > now || wall < now || mtime_ns + BOOT_SLACK < wall - now)
+		return;
+	c->shift_known = true;
+	c->shift_us = (int64_t)(wall - (now - start_ns) - wall_ns) / 1000;
+}
