@@ -15,7 +15,7 @@
 
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-export HOME=${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)} LC_ALL=C.UTF-8
+export HOME=${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)} LC_ALL=C.UTF-8 TERM=xterm
 PATH=$PATH:/usr/sbin
 our_version() { sed -n 's/^#define GOTRACE_VERSION "\(.*\)"/\1/p' include/gotrace/version.h; }
 make_variable() { sed -n "s/^$1 *[:?]= *//p" Makefile; }

@@ -9,7 +9,7 @@ on_terminal()
 
 	printf 'stty cols %d rows %d; exec' "$columns" "$rows" >"$tmp/command"
 	{ printf ' %q' "$@"; printf ' 2>%q' "$tmp/messages"; } >>"$tmp/command"
-	env -u COLUMNS -u LINES -u NO_COLOR TERM=xterm script -qec "sh $tmp/command" "$tmp/typed" >/dev/null </dev/null || return 1
+	env -u COLUMNS -u LINES -u NO_COLOR script -qec "sh $tmp/command" "$tmp/typed" >/dev/null </dev/null || return 1
 	sed '1{/^Script started/d}; ${/^Script done/d}; s/\r$//' "$tmp/typed" >"$tmp/raw.screen"
 	sed 's/\x1b\[[0-9;]*m//g' "$tmp/raw.screen" >"$tmp/screen"
 }

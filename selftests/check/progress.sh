@@ -37,7 +37,7 @@ slowly()
 	local name=$1 where=$2
 	shift 2
 
-	timeout 60 env -u NO_COLOR TERM=xterm COLUMNS=500 python3 - "$tmp/$name.typed" "$where" "$tmp/slow.so" "$@" \
+	timeout 60 env -u NO_COLOR COLUMNS=500 python3 - "$tmp/$name.typed" "$where" "$tmp/slow.so" "$@" \
 			>"$tmp/$name.seconds" <<-'EOT'
 		import os, pty, sys, time
 		to, where, preload = sys.argv[1:4]
@@ -145,7 +145,7 @@ tables()
 		shows_progress "$verb" "$trace" || { echo "$verb"; return 1; }
 		arguments_of "$verb"
 		printf ' %q' $READER "${ARGUMENTS[@]}" >"$tmp/command"
-		env -u NO_COLOR TERM=xterm COLUMNS=500 script -qec "$(cat "$tmp/command")" /dev/null </dev/null |
+		env -u NO_COLOR COLUMNS=500 script -qec "$(cat "$tmp/command")" /dev/null </dev/null |
 			sed 's/\r$//; s/\x1b\[[0-9;]*m//g' | cmp - <(screen "$verb") || { echo "$verb"; return 1; }
 	done
 }

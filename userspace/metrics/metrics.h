@@ -69,7 +69,6 @@ void metrics__destroy(struct metrics *m); /* NULL allowed; ends the thread */
 struct metrics_target {
 	int pid;
 	const char *name;     /* of the program */
-	const char *instance; /* distinguishes targets that may have the same PID and name */
 	const void *snapshot; /* untrusted; NULL: there is none yet */
 	size_t size;
 };

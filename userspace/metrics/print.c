@@ -73,8 +73,6 @@ static void put_labels(FILE *out, const struct metrics_target *t, const struct l
 	}
 	if (t->name && *t->name)
 		put_label(out, &mark, "program", t->name, strlen(t->name));
-	if (t->instance && *t->instance)
-		put_label(out, &mark, "instance", t->instance, strlen(t->instance));
 	for (size_t i = 0; i < 2; i++)
 		if (own && own[i].name)
 			put_label(out, &mark, own[i].name, own[i].text, own[i].len);

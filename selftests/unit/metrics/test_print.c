@@ -101,12 +101,12 @@ static void prints_values(void **state)
 static void escapes_names(void **state)
 {
 	struct outbuf o = snapshot("a\"b\\c\nd\xff", 1);
-	struct metrics_target t = { 7, "p\"\n\x01", "i", o.data, o.len };
+	struct metrics_target t = { 7, "p\"\n\x01", o.data, o.len };
 
 	print(&t, 1);
-	has("gotrace_cpu_seconds_total{pid=\"7\",program=\"p\\\"\\n\xef\xbf\xbd\",instance=\"i\","
+	has("gotrace_cpu_seconds_total{pid=\"7\",program=\"p\\\"\\n\xef\xbf\xbd\","
 	    "function=\"a\\\"b\\\\c\\nd\xef\xbf\xbd\"} 0.000000001\n");
-	has("gotrace_up{pid=\"7\",program=\"p\\\"\\n\xef\xbf\xbd\",instance=\"i\"} 1\n");
+	has("gotrace_up{pid=\"7\",program=\"p\\\"\\n\xef\xbf\xbd\"} 1\n");
 	outbuf__deinit(&o);
 }
 
@@ -115,10 +115,10 @@ static void prints_targets(void **state)
 {
 	struct outbuf a = snapshot("main.a", 1), b = snapshot("main.b", 2);
 	const struct metrics_target targets[] = {
-		{ 1, "x", NULL, a.data, a.len },
-		{ 2, "x", "", b.data, b.len },
-		{ 3, "x", NULL, b.data, b.len - 1 },
-		{ 4, NULL, NULL, NULL, 0 },
+		{ 1, "x", a.data, a.len },
+		{ 2, "x", b.data, b.len },
+		{ 3, "x", b.data, b.len - 1 },
+		{ 4, NULL, NULL, 0 },
 	};
 
 	print(targets, 4);
