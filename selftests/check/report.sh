@@ -129,7 +129,8 @@ causes_equal()
 }
 
 # The examples that findings link to: of the slowest requests of that name, one in which nothing took more
-# time; or the longest wait of those that `waits` finds, of goroutines that are not idle
+# time; or the longest wait of those that `waits` finds, of goroutines that are not idle. The timeline ends with
+# the last event of Go; for `waits`, what goes on then ends with the last kernel event.
 examples_equal() # TRACE
 {
 	local kind
@@ -160,7 +161,9 @@ examples_equal() # TRACE
 			--slurpfile page "$tmp/data" --slurpfile waits "$tmp/waits" --slurpfile go "$tmp/goroutines" '
 			($go[0].goroutines | map(select(.exec + .sched_wait > ((.exec + .sched_wait + .syscall + .syscall_block + (.block | map(.time) | add // 0)) / 100 | floor)) |
 				{ key: (.id | tostring), value: true }) | from_entries) as $busy |
-			($waits[0].waits | map(select(.kind != "block" or .reason == "sync") | select($busy[.goroutine | tostring]))[0]) as $longest |
+			($page[0].trace | .start + .ns) as $last |
+			($waits[0].waits | map(select(.kind != "block" or .reason == "sync") | select($busy[.goroutine | tostring]) |
+				.to_ns = ([.to_ns, $last] | min)) | sort_by([.from_ns - .to_ns, .from_ns, .goroutine])[0]) as $longest |
 			all($page[0].findings[] | select(.text | contains($sentence)).links[] | select(.ns and (.task | not));
 				.from == $longest.from_ns - $page[0].trace.start and .to == $longest.to_ns - $page[0].trace.start and
 				.ns == .to - .from and .lane == "g:\($longest.goroutine)")' >/dev/null || return 1
