@@ -1,7 +1,7 @@
 """A tab of headless Chromium, driven by the DevTools protocol, for tests of pages and of viewers that are pages.
 
     async with browser_tab() as tab:
-        await tab.go(url)
+        await tab.open(url)
         await tab.value("document.title")
 """
 import asyncio
@@ -12,6 +12,10 @@ import tempfile
 import urllib.request
 
 import websockets
+
+
+# A page of this project is complete.
+OURS = "document.documentElement?.dataset.ready === 'yes'"
 
 
 def check(condition, what):
@@ -27,7 +31,7 @@ class Tab:
         self.last += 1
         await self.socket.send(json.dumps({"id": self.last, "method": method, "params": parameters}))
         while True:
-            message = json.loads(await asyncio.wait_for(self.socket.recv(), 60))
+            message = json.loads(await asyncio.wait_for(self.socket.recv(), 120))
             self.note(message)
             if message.get("id") == self.last:
                 check("error" not in message, f"{method}: {message.get('error')}")
@@ -52,9 +56,11 @@ class Tab:
             await asyncio.sleep(0.05)
         check(False, f"{what}; errors: {self.errors}")
 
-    async def go(self, url):
+    async def open(self, url, ready=OURS):
+        """Waits until an expression is true in the page."""
         await self.call("Page.navigate", url="about:blank")
         await self.call("Page.navigate", url=url)
+        await self.until(ready, f"{url} is not ready")
 
     async def key(self, key):
         await self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=key if len(key) == 1 else "")

@@ -9,6 +9,7 @@
 # selftests/fidelity.lib.sh. For esbuild the numbers of goroutines are known: it starts one per
 # file. When it serves, SIGQUIT makes it print the start functions of its goroutines.
 . "$(dirname "$0")/../lib.sh"
+. selftests/npm.lib.sh
 . selftests/fidelity.lib.sh
 . selftests/field.lib.sh
 
@@ -19,22 +20,9 @@ ESBUILD_SHA256=aafacdf135322bf47c882a4ea4db33d0375583f5b9c3fd2d4e12258e470568be
 RECORD=$EVERY_EVENT
 LIMITS='-identical 99.9 -diffs 20'
 
-# Downloads esbuild with npm, or with curl if that is missing, and sets SERVER to it.
-unpack_esbuild()
+unpack_esbuild() # sets SERVER to it
 {
-	local folder=$PROGRAM_CACHE/esbuild-$ESBUILD temporary archive
-
-	SERVER=$folder/package/bin/esbuild
-	[ ! -x "$SERVER" ] || return 0
-	mkdir -p "$PROGRAM_CACHE" && temporary=$(mktemp -d "$PROGRAM_CACHE/unpacking.XXXXXX") || return 1
-	archive=$temporary/esbuild-linux-x64-$ESBUILD.tgz
-	if command -v npm >/dev/null; then
-		(cd "$temporary" && npm pack "@esbuild/linux-x64@$ESBUILD")
-	else
-		curl -sSf -o "$archive" "https://registry.npmjs.org/@esbuild/linux-x64/-/linux-x64-$ESBUILD.tgz"
-	fi && tar -C "$temporary" -xzf "$archive" &&
-		echo "$ESBUILD_SHA256  $temporary/package/bin/esbuild" | sha256sum -c || return 1
-	mv -T "$temporary" "$folder"
+	unpack_npm @esbuild/linux-x64 "$ESBUILD" bin/esbuild "$ESBUILD_SHA256" && SERVER=$NPM_PACKAGE/bin/esbuild
 }
 
 # --- esbuild

@@ -22,6 +22,7 @@ from perfetto.common.query_result_iterator import QueryResultIterator
 from perfetto.trace_processor.platform import PlatformDelegate
 from perfetto.trace_processor.protos import ProtoFactory
 
+sys.dont_write_bytecode = True  # it would change the inputs of selftests/keep
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from browser import browser_tab, check
 from summary import owner_of
@@ -85,12 +86,12 @@ class TraceProcessor:
         self.methods = self.protos.TraceProcessorRpc
 
     async def request(self, method, **fields):
-        """Returns all replies to it: the last one has an end, or is the only one."""
+        """Returns all replies to it. Only a query has several; the last batch of rows says that it is the last."""
         stream = self.protos.TraceProcessorRpcStream()
         stream.msg.add(request=method, **fields)
         await self.tab.value(f"ask('{base64.b64encode(stream.SerializeToString()).decode()}')")
         answered = self.protos.TraceProcessorRpcStream()
-        while not answered.msg or (answered.msg[-1].HasField("query_result") and not answered.msg[-1].query_result.batch[-1].is_last_batch):
+        while not answered.msg or any(not batch.is_last_batch for batch in answered.msg[-1].query_result.batch):
             answered.MergeFromString(base64.b64decode(await self.tab.value("replies()")))
         for reply in answered.msg:
             check(not reply.HasField("fatal_error") and not reply.HasField("invalid_request"), str(reply)[:500])
@@ -143,8 +144,8 @@ async def main(paths):
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         async with browser_tab() as tab:
-            await tab.go(f"http://127.0.0.1:{server.server_port}/manifest.json")
-            await tab.until("document.readyState === 'complete' && location.protocol === 'http:'", "no page")
+            await tab.open(f"http://127.0.0.1:{server.server_port}/manifest.json",
+                "document.readyState === 'complete' && location.protocol === 'http:'")
             await tab.value(WORKER)
             processor = TraceProcessor(tab)
             for path in paths:

@@ -10,16 +10,11 @@ import asyncio
 import pathlib
 import sys
 
+sys.dont_write_bytecode = True  # it would change the inputs of selftests/keep
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from browser import browser_tab, check
 
 WIDTHS = (375, 1280, 2560)
-
-
-async def open_page(tab, url):
-    await tab.go(url)
-    await tab.until("document.documentElement?.dataset.ready === 'yes'", "the page is not ready")
-
 
 # The time that a statement and the picture after it take
 MEASURE = "new Promise(done => { const t = performance.now(); %s; requestAnimationFrame(() => setTimeout(() => done(performance.now() - t))); })"
@@ -62,7 +57,7 @@ async def answers(tab, url):
     check(await tab.value(RANGE) == whole, "Home does not show everything")
     lane = await tab.value("document.querySelector('#goroutines td button')?.textContent.match(/^G([0-9]+)/)?.[1]")
     if lane:
-        await open_page(tab, f"{url}#from=1000&to=2001000&lane=g:{lane}")
+        await tab.open(f"{url}#from=1000&to=2001000&lane=g:{lane}")
         check("(2.000 ms)" in await tab.value(RANGE), "a link does not choose the range")
         check((await tab.value("document.getElementById('selected').textContent")).startswith(f"G{lane} "), "a link does not choose the lane")
     times = [await tab.value(MEASURE % "document.querySelectorAll('#timeline .tools button')[0].click()") for _ in range(5)]
@@ -75,7 +70,7 @@ async def answers(tab, url):
 
 async def run(url, names):
     async with browser_tab() as tab:
-        await open_page(tab, url)
+        await tab.open(url)
         print(f"first picture: {await tab.value('performance.now()'):.0f} ms after the request at most")
         text = await tab.value("document.body.textContent")
         for name in names:
