@@ -2,7 +2,7 @@
 // computation from the events of the trace.
 //
 //	profiles [-within NS] OURS.pb.gz THEIRS.pb.gz
-//	profiles -kind KIND [-from NS] [-to NS] [-goroutine ID] [-function REGEX] [-labels] OURS.pb.gz TRACE
+//	profiles -kind KIND [-from NS] [-to NS] [-goroutine ID] [-function REGEX] [-labels] [-with-stack] OURS.pb.gz TRACE
 //	profiles -folded|-table OURS.pb.gz
 //
 // The last form prints what `gotrace profile --folded` and `--text` are compared with.
@@ -32,6 +32,7 @@ func main() {
 	flag.Uint64Var(&request.Goroutine, "goroutine", 0, "only this goroutine `id`")
 	flag.Int64Var(&request.SampleNS, "sample", 10_000_000, "with -kind cpu: the `ns` that a sample counts for")
 	flag.BoolVar(&request.Labels, "labels", false, "with -kind: compare the labels, too")
+	flag.BoolVar(&request.WithStack, "with-stack", false, "with -kind: skip transitions without a stack, as older tools of Go do")
 	within := flag.Int64("within", 0, "times of a stack may differ by so many `ns`")
 	folded := flag.Bool("folded", false, "print folded stacks")
 	table := flag.Bool("table", false, "print the shares of functions")

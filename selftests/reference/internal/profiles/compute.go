@@ -21,6 +21,7 @@ type Request struct {
 	Function  *regexp.Regexp
 	Labels    bool  // goroutine and start function, as labelsOf prints them
 	SampleNS  int64 // kind cpu: what a sample counts for
+	WithStack bool  // skip transitions without a stack, as go tool trace of Go 1.22 to 1.25 does
 }
 
 const mostFrames = 128 // of a stack, with the one that kind wall has in front of it
@@ -236,6 +237,15 @@ func (r *reading) transition(ev *trace.Event) {
 		r.all = append(r.all, g)
 	}
 	now := int64(ev.Time())
+	g.ran(to, now)
+	if r.request.WithStack && ev.Stack() == trace.NoStack {
+		return
+	}
+	if r.request.WithStack && g.open != nil && g.open.state == to {
+		if counts, _ := r.isOfKind(g.open); counts {
+			return
+		}
+	}
 	if g.open != nil {
 		g.open.end = now
 		g.intervals = append(g.intervals, *g.open)
@@ -245,9 +255,6 @@ func (r *reading) transition(ev *trace.Event) {
 		for frame := range st.Stack.Frames() {
 			g.name = frame.Func
 		}
-	}
-	if to == trace.GoRunning && g.firstRun < 0 {
-		g.firstRun = now
 	}
 	if to == trace.GoNotExist {
 		delete(r.goroutines, id)
@@ -261,6 +268,13 @@ func (r *reading) transition(ev *trace.Event) {
 	g.open = &interval{stack: textOf(ev.Stack()), own: g.own, begin: now, state: to, reason: st.Reason}
 	if from == trace.GoUndetermined && r.request.Kind == "wall" {
 		g.open.begin = r.sync
+	}
+}
+
+// ran notes when a goroutine runs for the first time.
+func (g *goroutine) ran(to trace.GoState, now int64) {
+	if to == trace.GoRunning && g.firstRun < 0 {
+		g.firstRun = now
 	}
 }
 
