@@ -3,6 +3,7 @@
 # trace_processor.py prints.
 
 python=build/python/bin/python
+KINDS='net sync syscall sched cpu wall offcpu region task gc' # of profiles
 
 # The schema of Perfetto, and a validator of JSON schemas, of the versions in requirements.txt
 install_python()

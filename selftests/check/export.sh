@@ -46,17 +46,28 @@ single_events()
 	done
 }
 
-# All golden traces, of all formats: each valid one is exported, and what was written parses.
+# All golden traces, of all formats: each valid one is exported in each kind, and what was written parses.
 golden()
 {
 	local trace n=0
 
 	for trace in $(valid_golden); do
 		n=$((n + 1))
-		timelines "$trace" && others "$trace" || { echo "$trace"; return 1; }
+		timelines "$trace" && others "$trace" && profiles "$trace" || { echo "$trace"; return 1; }
 	done
 	echo "$n traces"
 	[ $n -gt 10 ]
+}
+
+profiles() # TRACE: Go's reader of profiles accepts each kind
+{
+	local kind files=()
+
+	for kind in $KINDS; do
+		rm -f "$tmp/$kind.pb.gz"
+		$READER profile "$kind" "$1" -o "$tmp/$kind.pb.gz" && files+=("$tmp/$kind.pb.gz") || return 1
+	done
+	$REFERENCE/profiles -folded "${files[@]}" >"$tmp/verdict"
 }
 
 # TRACE: speedscope and folded stacks are the profile of all time; lines of JSON are those of `events`
@@ -71,7 +82,9 @@ others()
 		jq -e '.profiles[] | (.weights | add // 0) == .endValue and (.weights | length) == (.samples | length)' "$tmp/scope" >"$tmp/verdict" || return 1
 	$READER events --kernel --stacks --json "$1" >"$tmp/expected" 2>"$tmp/err"
 	head -n 1 "$tmp/lines" | jq -e '.exporter == "gotrace" and .schema == "events" and .version == 1' >"$tmp/verdict" &&
-		tail -n +2 "$tmp/lines" | cmp - "$tmp/expected"
+		tail -n +2 "$tmp/lines" | cmp - "$tmp/expected" &&
+		jq -n -e 'all(inputs; (.time | type == "number") and (.kind | type == "string"))' <(tail -n +2 "$tmp/lines") >"$tmp/verdict" &&
+		! LC_ALL=C grep -avq '^.* [0-9]\+$' "$tmp/folded"
 }
 
 # Folded stacks of speedscope are those of folded, line by line.

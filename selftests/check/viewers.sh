@@ -14,7 +14,6 @@
 
 SPEEDSCOPE=1.25.0
 SPEEDSCOPE_SHA256=12b7fcfa95b1f07633886569903e0117043d810c83951ac9084e34c689ef1044
-KINDS='net sync syscall sched wall region task gc cpu offcpu'
 
 view() # VIEWER...: opens files
 {

@@ -3,7 +3,7 @@
 //
 //	profiles [-within NS] OURS.pb.gz THEIRS.pb.gz
 //	profiles -kind KIND [-from NS] [-to NS] [-goroutine ID] [-function REGEX] [-labels] [-with-stack] OURS.pb.gz TRACE
-//	profiles -folded|-table OURS.pb.gz
+//	profiles -folded|-table OURS.pb.gz...
 //
 // The last form prints what `gotrace profile --folded` and `--text` are compared with.
 //
@@ -38,7 +38,9 @@ func main() {
 	table := flag.Bool("table", false, "print the shares of functions")
 	flag.Parse()
 	if *folded || *table {
-		show(flag.Arg(0), *table)
+		for _, file := range flag.Args() {
+			show(file, *table)
+		}
 		return
 	}
 	if flag.NArg() != 2 {
