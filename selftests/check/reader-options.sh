@@ -170,6 +170,7 @@ for verb in ${verbs-}; do
 done
 try "--version" says_version
 try "a trace is made" make_trace 5000
+try "the engine of sql" selftests/deps-engine.sh
 
 try "no command" refused 2 'missing command'
 try "an unknown command" refused 2 "unknown command 'frobnicate'" frobnicate
@@ -186,12 +187,13 @@ for verb in ${verbs-}; do
 	histogram) needs=(--of sched) ;;
 	profile) words+=(sched) ;;
 	export) words+=(perfetto) ;;
+	sql) words+=('SELECT COUNT(*) FROM events') ;;
 	diff) words+=("$tmp/trace") ;;
 	esac
 	[ $verb = describe ] || [ $verb = ship ] || try "$verb: no file" refused 2 'FILE|which file' "${words[@]}"
 	try "$verb: an unknown option" refused 2 "unrecognized option '--frobnicate'" "$verb" --frobnicate
 	[ $verb != ship ] || continue # reads a directory: check/ship.sh
-	[ $verb = check ] || [ $verb = diff ] ||
+	[ $verb = check ] || [ $verb = diff ] || [ $verb = sql ] ||
 		try "$verb: two files" refused 2 'only one file is accepted' "${words[@]}" "$tmp/trace" "$tmp/empty" "${needs[@]}"
 	[ $verb != align ] || continue # reads perf's file first: check/align.sh
 	try "$verb: no such file" refused 1 'nowhere: No such file' "${words[@]}" "$tmp/nowhere" "${needs[@]}"

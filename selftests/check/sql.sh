@@ -284,7 +284,8 @@ limited() # memory, and nothing of it is left
 
 	mkdir "$folder" && export TMPDIR=$PWD/$folder
 	refused 'Out of Memory' "SELECT LENGTH(STRING_AGG(REPEAT(CAST(a.range AS VARCHAR), 100000), '')) FROM range(100000) a" &&
-		$READER sql "SELECT COUNT(*) FROM events" "$short" >/dev/null && [ -z "$(ls "$folder")" ]
+		$READER sql "SELECT COUNT(*) FROM events" "$short" >/dev/null && [ -z "$(ls "$folder")" ] &&
+		$READER sql "SELECT * FROM events" "$short" | head -n 1 >/dev/null && [ -z "$(ls "$folder")" ]
 	local status=$?
 	unset TMPDIR
 	return $status

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +147,36 @@ char *engine__quote(const char *text)
 
 /* ---- the database ---- */
 
+static const int ending_signals[] = { SIGHUP, SIGINT, SIGPIPE, SIGTERM };
+#define ENDING (sizeof(ending_signals) / sizeof(*ending_signals))
+
+static struct {
+	char path[PATH_MAX];
+	struct sigaction before[ENDING];
+} on_signal;
+
+/* Removes the directory, which is empty unless a query needs much memory. Then as without it. */
+static void end_by_signal(int sig)
+{
+	rmdir(on_signal.path);
+	for (size_t i = 0; i < ENDING; i++)
+		if (ending_signals[i] == sig)
+			sigaction(sig, &on_signal.before[i], NULL);
+	raise(sig);
+}
+
+static void catch_signals(const struct engine *e)
+{
+	const struct sigaction action = { .sa_handler = end_by_signal };
+
+	strcpy(on_signal.path, e->spill);
+	for (size_t i = 0; i < ENDING; i++) {
+		sigaction(ending_signals[i], NULL, &on_signal.before[i]);
+		if (on_signal.before[i].sa_handler != SIG_IGN)
+			sigaction(ending_signals[i], &action, NULL);
+	}
+}
+
 /* Only this user can read what queries spill. */
 static int make_spill(struct engine *e, struct error *error)
 {
@@ -153,8 +184,10 @@ static int make_spill(struct engine *e, struct error *error)
 
 	snprintf(e->spill, sizeof(e->spill), "%s/gotrace-sql.XXXXXX",
 		 base && base[0] == '/' && strlen(base) < PATH_MAX - 32 ? base : "/tmp");
-	if (mkdtemp(e->spill))
+	if (mkdtemp(e->spill)) {
+		catch_signals(e);
 		return 0;
+	}
 	error__set(error, -errno, "%s: cannot create a directory for temporary data: %s", e->spill,
 		   strerror(errno));
 	e->spill[0] = '\0';
