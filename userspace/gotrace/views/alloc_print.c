@@ -95,24 +95,59 @@ static void put_name(struct out *o, const struct alloc_report *r, const struct h
 			    heap__is_early(r->heap, row) ? "(before the trace)" : "(unknown)");
 }
 
+/* The columns after the first one, which has the objects that were allocated. */
+enum { BYTES, FREED, FREED_BYTES, KEPT, KEPT_BYTES, LIVE, LIVE_BYTES, COLUMNS };
+
+static const char *const column_titles[COLUMNS] = { "BYTES",  "FREED", "FREED-B", "KEPT",
+						    "KEPT-B", "LIVE",  "LIVE-B" };
+
+static void get_columns(const struct heap_row *row, uint64_t ret[COLUMNS])
+{
+	ret[BYTES] = row->allocated.bytes;
+	ret[FREED] = row->freed.objects;
+	ret[FREED_BYTES] = row->freed.bytes;
+	ret[KEPT] = row->kept.objects;
+	ret[KEPT_BYTES] = row->kept.bytes;
+	ret[LIVE] = row->live.objects;
+	ret[LIVE_BYTES] = row->live.bytes;
+}
+
+static void put_cells(struct out *o, const struct columns *c, const struct heap_row *row)
+{
+	uint64_t cells[COLUMNS];
+
+	get_columns(row, cells);
+	out__format(o, "%*" PRIu64, COUNT_WIDTH, row->allocated.objects);
+	for (unsigned int i = 0; i < COLUMNS; i++) {
+		if (c->hidden[i])
+			continue;
+		out__char(o, ' ');
+		if (i == FREED || i == KEPT || i == LIVE)
+			out__format(o, "%*" PRIu64, TABLE_TIME, cells[i]);
+		else
+			table__bytes(o, cells[i], TABLE_TIME);
+	}
+}
+
 static void put_rows(struct out *o, const struct alloc_report *r)
 {
-	static const char *const columns[] = { "ALLOCATED", "FREED", "KEPT", "LIVE" };
-	const struct heap_row *row = heap__result(r->heap)->rows;
+	const struct heap_result *result = heap__result(r->heap);
+	struct columns c = { .n = COLUMNS, .titles = column_titles, .first = COUNT_WIDTH };
+	uint64_t sums[COLUMNS];
 
+	get_columns(&result->total, sums);
+	for (unsigned int i = 0; i < COLUMNS; i++)
+		c.sum[i] = (double)sums[i];
+	columns__fit(&c, o, 1u << BYTES | 1u << KEPT_BYTES | 1u << LIVE_BYTES);
 	out__char(o, '\n');
-	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
-		out__format(o, " %*s %*s", COUNT_WIDTH, columns[i], TABLE_TIME, "BYTES");
-	out__format(o, "  %s\n", titles[r->by]);
-	for (size_t i = 0; i < r->rows; i++, row++) {
-		put_sum(o, &row->allocated);
-		put_sum(o, &row->freed);
-		put_sum(o, &row->kept);
-		put_sum(o, &row->live);
+	columns__head(&c, o, "ALLOCATED", titles[r->by]);
+	for (size_t i = 0; i < r->rows; i++) {
+		put_cells(o, &c, &result->rows[i]);
 		out__text(o, "  ");
-		put_name(o, r, row);
+		put_name(o, r, &result->rows[i]);
 		out__char(o, '\n');
 	}
+	columns__note(&c, o);
 }
 
 void alloc__print_table(const struct alloc_report *r)
