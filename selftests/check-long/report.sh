@@ -96,12 +96,12 @@ totals() # NAME: of the lanes of these ranges, into files
 	for range in $RANGES; do
 		from=$((ns / ${range%:*}))
 		curl -s -m 60 -f "${url}range.json?from=$from&to=$((from + ns / ${range#*:}))&width=10000" |
-			jq -cS '[.lanes[] | { id, totals, kernel_totals }][]' | sort >"$tmp/$1.$range" && [ -s "$tmp/$1.$range" ] || return 1
+			jq -cS '.lanes[] | select(.kind != "cpu") | { id, totals, kernel_totals }' | sort >"$tmp/$1.$range" && [ -s "$tmp/$1.$range" ] || return 1
 	done
 }
 
 # With little memory, ranges are cut out of the file and read as a trace of their own, which lacks goroutines that
-# do nothing meanwhile.
+# do nothing meanwhile, and what is on a CPU until that changes.
 same_as_file()
 {
 	local range
