@@ -1,6 +1,7 @@
 #!/bin/bash
 # Compares the data of `gotrace report` with those of `gotrace latency` and `gotrace requests`, and
-# writes pages of all traces, also of hostile ones and with names that could end the data.
+# writes pages of all traces, also of hostile ones and with names that could end the data. TRACE=FILE compares
+# the figures of another trace.
 # parallel
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/report selftests/reference selftests/targets
@@ -174,6 +175,7 @@ runs()
 {
 	local go
 
+	[ -z "${TRACE-}" ] || { equals "$TRACE"; return; }
 	for go in $READER_GOS; do
 		equals "$CORPUS/runs/short-$go.trace" || { echo "$go"; return 1; }
 	done
