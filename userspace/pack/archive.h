@@ -10,7 +10,7 @@
  *	segments: head (below), coded tables, coded events
  *	index: head, an entry per segment; then the end, 16 bytes
  *
- * Memory: one segment and the dictionary, at most about 150 MiB whatever the input is.
+ * Memory: one segment and the dictionary, about 60 MiB, whatever the length of the trace.
  */
 #ifndef PACK_ARCHIVE_H
 #define PACK_ARCHIVE_H
