@@ -422,6 +422,10 @@ static void save_example(void)
 	put(&b, (uint8_t[]){ 4, 90, 0, 7, 1, 20, 0x20, 1, 8, 10, 0, 8, 1, 9, 9, 1, 8 }, 17);
 	put(&b, made_example, made_example_len);
 	save("align", "example", &b);
+	b.len = 0;
+	/* options, a batch of the experiment; then spans and objects: a type and three numbers each */
+	put(&b, (uint8_t[]){ 64, 2, 1, 2, 0, 8, 1, 5, 3, 100, 1, 7, 4, 100, 0, 0 }, 16);
+	save("heap", "example", &b);
 }
 
 static void save_made(const char *name, struct made *made)
