@@ -2,7 +2,7 @@
 /*
  * What the metadata of an object reports about a trace: its program, the recorder, and the clock.
  *
- * Upstream: the private data in the first generation of the trace (profile/about.h). Downstream:
+ * Upstream: the private data in the first generation of the trace (format/about.h). Downstream:
  * transfer.c.
  */
 #ifndef SHIP_FACTS_H
