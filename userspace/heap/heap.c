@@ -374,7 +374,6 @@ static int no_event(void *context, void *goroutine, const struct trace_event *ev
 
 static const struct goroutine_client client = {
 	.size = sizeof(struct tracked_goroutine),
-	.appear = no_event,
 	.leave = no_event,
 	.enter = no_event,
 	.other = other_event,

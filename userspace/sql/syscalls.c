@@ -42,16 +42,6 @@ struct producer {
 	struct duckdb_text go, kernel;
 };
 
-static int appear(void *context, void *goroutine, const struct trace_event *ev,
-		  const struct semantics *m)
-{
-	(void)context;
-	(void)goroutine;
-	(void)ev;
-	(void)m;
-	return 0;
-}
-
 static int leave(void *context, void *goroutine, const struct trace_event *ev,
 		 const struct semantics *m)
 {
@@ -95,7 +85,6 @@ static int enter(void *context, void *goroutine, const struct trace_event *ev,
 
 static const struct goroutine_client client = {
 	.size = sizeof(struct caller),
-	.appear = appear,
 	.leave = leave,
 	.enter = enter,
 };
