@@ -22,8 +22,8 @@ struct facts {
 };
 
 /*
- * Of a trace in an open file, which was changed last at `mtime_ns`. Nothing but the clock is known about
- * a file that is not a valid trace.
+ * Of a trace in an open file, which was changed last at `mtime_ns`. Nothing but the clock is known
+ * about a file that is not a valid trace.
  */
 void facts__read(struct facts *ret, int fd, uint64_t mtime_ns);
 

@@ -2,8 +2,9 @@
 /*
  * The table `syscalls`: system calls as Go's runtime sees them, and as the kernel does.
  *
- * Go's have no names. Those of the kernel, which a trace with kernel events has, are of any thread, and
- * include calls that Go does not announce. `source` tells the two apart, so that none is counted twice.
+ * Go's have no names. Those of the kernel, which a trace with kernel events has, are of any thread,
+ * and include calls that Go does not announce. `source` tells the two apart, so that none is
+ * counted twice.
  */
 #include <inttypes.h>
 #include <stdlib.h>
