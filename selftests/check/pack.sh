@@ -131,7 +131,7 @@ changed() # in 12 places, with bytes that depend on the place
 	size=$(stat -c %s "$packed")
 	for ((i = 0; i < 12; i++)); do
 		cp "$packed" "$tmp/changed"
-		printf "\\x$(printf %x $((i + 33)))\\xff\\x00" | dd of="$tmp/changed" bs=1 seek=$((20 + i * (size - 40) / 12)) \
+		printf '%b' "\\x$(printf %x $((i + 33)))\\xff\\x00" | dd of="$tmp/changed" bs=1 seek=$((20 + i * (size - 40) / 12)) \
 			conv=notrunc status=none
 		cmp -s "$packed" "$tmp/changed" || rejected unpack "$tmp/changed" -o "$tmp/none" || return 1
 	done
