@@ -41,11 +41,11 @@ small() # TRACE: at most half of zstd -9
 }
 
 # Commands that read one trace and print, with what they need in addition; the others of gotrace are
-# tested below, or do not read a trace.
+# tested below, do not read a trace, or need an engine (sql).
 declare -A arguments=([check]='' [text]='' [events]='' [stat]='--json' [goroutines]='' [latency]=''
 	[path]="--function . --summary" [waits]='' [histogram]='--of syscall' [profile]='sync' [export]='ndjson'
-	[tasks]='' [regions]='' [requests]='' [metrics]='' [describe]='')
-elsewhere='assemble report view top diff cut pack unpack index convert anonymize align'
+	[tasks]='' [regions]='' [requests]='' [metrics]='' [describe]='' [alloc]='')
+elsewhere='assemble report view top diff cut pack unpack index convert anonymize align sql ship'
 
 all_commands()
 {
