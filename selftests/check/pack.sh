@@ -41,11 +41,11 @@ small() # TRACE: at most half of zstd -9
 }
 
 # Commands that read one trace and print, with what they need in addition; the others of gotrace are
-# tested below, or do not read a trace.
+# tested below, do not read a trace, or need an engine (sql).
 declare -A arguments=([check]='' [text]='' [events]='' [stat]='--json' [goroutines]='' [latency]=''
 	[path]="--function . --summary" [waits]='' [histogram]='--of syscall' [profile]='sync' [export]='ndjson'
-	[tasks]='' [regions]='' [requests]='' [metrics]='' [describe]='')
-elsewhere='assemble report view top diff cut pack unpack index convert anonymize align'
+	[tasks]='' [regions]='' [requests]='' [metrics]='' [describe]='' [alloc]='')
+elsewhere='assemble report view top diff cut pack unpack index convert anonymize align sql ship'
 
 all_commands()
 {
@@ -131,7 +131,7 @@ changed() # in 12 places, with bytes that depend on the place
 	size=$(stat -c %s "$packed")
 	for ((i = 0; i < 12; i++)); do
 		cp "$packed" "$tmp/changed"
-		printf '%b\xff\x00' "\\x$(printf %x $((i + 33)))" | dd of="$tmp/changed" bs=1 seek=$((20 + i * (size - 40) / 12)) \
+		printf '%b' "\\x$(printf %x $((i + 33)))\\xff\\x00" | dd of="$tmp/changed" bs=1 seek=$((20 + i * (size - 40) / 12)) \
 			conv=notrunc status=none
 		cmp -s "$packed" "$tmp/changed" || rejected unpack "$tmp/changed" -o "$tmp/none" || return 1
 	done

@@ -201,7 +201,8 @@ for verb in ${verbs-}; do
 	try "$verb: a directory" refused 1 'directory|not a regular' "${words[@]}" "$tmp/folder" "${needs[@]}"
 	try "$verb: an empty file" refused 1 'no|not' "${words[@]}" "$tmp/empty" "${needs[@]}"
 	try "$verb: zeros" refused 1 'no|not' "${words[@]}" "$tmp/zeros" "${needs[@]}"
-	[ $verb = assemble ] ||
+	[ $verb != unpack ] || try "$verb: not packed" refused 1 'not a packed trace' "${words[@]}" "$tmp/newer"
+	[ $verb = assemble ] || [ $verb = unpack ] ||
 		try "$verb: a newer version" refused 1 '1\.30|not a Go' "${words[@]}" "$tmp/newer" "${needs[@]}"
 done
 

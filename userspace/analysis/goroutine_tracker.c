@@ -67,7 +67,7 @@ int goroutine_tracker__appear(struct goroutine_tracker *t, const struct trace_ev
 	if (!g)
 		return -ENOMEM;
 	*ret = g;
-	return t->client->appear(t->context, g, ev, m);
+	return t->client->appear ? t->client->appear(t->context, g, ev, m) : 0;
 }
 
 int goroutine_tracker__end(struct goroutine_tracker *t, struct tracked_goroutine *g)
@@ -140,7 +140,7 @@ static int split(struct goroutine_tracker *t, struct tracked_goroutine *g,
 	next->name = before.name;
 	next->labels = labels;
 	next->again = true;
-	err = t->client->appear(t->context, next, ev, &m);
+	err = t->client->appear ? t->client->appear(t->context, next, ev, &m) : 0;
 	return err ? err : t->client->enter(t->context, next, ev, &m);
 }
 

@@ -47,6 +47,7 @@ struct goroutine_client {
 	/*
 	 * A goroutine was created (g->state and m->from are GO_STATE_NOT_EXIST), or is seen for the
 	 * first time (m->from is GO_STATE_UNDETERMINED): it has been in g->state since g->created.
+	 * NULL: nothing to do.
 	 */
 	int (*appear)(void *context, void *goroutine, const struct trace_event *ev,
 		      const struct semantics *m);

@@ -152,16 +152,6 @@ static int read_reason(struct intervals *iv, const struct semantics *m, uint32_t
 	return naming__text_kind(&iv->naming, m->name.data, m->name.len, ret);
 }
 
-static int goroutine__appear(void *context, void *goroutine, const struct trace_event *ev,
-			     const struct semantics *m)
-{
-	(void)context;
-	(void)goroutine;
-	(void)ev;
-	(void)m;
-	return 0;
-}
-
 static int goroutine__leave(void *context, void *goroutine, const struct trace_event *ev,
 			    const struct semantics *m)
 {
@@ -279,7 +269,6 @@ static int range__event(void *context, const struct trace_event *ev, const struc
 
 static const struct goroutine_client client = {
 	.size = sizeof(struct followed),
-	.appear = goroutine__appear,
 	.leave = goroutine__leave,
 	.enter = goroutine__enter,
 	.range = range__event,

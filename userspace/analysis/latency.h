@@ -42,6 +42,13 @@ enum latency_part {
 	LATENCY_PARTS
 };
 
+/* Initializers of an array: the names of the parts in options, tables and JSON. */
+#define LATENCY_PART_NAMES                                                                         \
+	[PART_ONCPU] = "oncpu", [PART_GO_RUNNABLE] = "go-runnable",                                \
+	[PART_KERNEL_RUNNABLE] = "kernel-runnable", [PART_THROTTLED] = "throttled",                \
+	[PART_KERNEL_BLOCKED] = "kernel-blocked", [PART_SYSCALL_BLOCKED] = "syscall-blocked",      \
+	[PART_GO_BLOCKED] = "go-blocked"
+
 #define LATENCY_TIMES (LATENCY_PARTS + 5)
 
 /* ns, unless stated otherwise */

@@ -46,7 +46,6 @@ static int named__end(void *context, void *goroutine)
 
 static const struct goroutine_client names_client = {
 	.size = sizeof(struct named),
-	.appear = ignore,
 	.leave = ignore,
 	.enter = named__changes,
 	.end = named__end,
@@ -149,7 +148,6 @@ static int timed__range(void *context, const struct trace_event *ev, const struc
 
 static const struct goroutine_client timed_client = {
 	.size = sizeof(struct timed),
-	.appear = ignore,
 	.leave = timed__leave,
 	.enter = timed__enter,
 	.end = timed__end,

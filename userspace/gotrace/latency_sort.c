@@ -11,13 +11,7 @@
 #include "latency.h"
 
 const char *const latency_orders[LATENCY_ORDERS] = {
-	[PART_ONCPU] = "oncpu",
-	[PART_GO_RUNNABLE] = "go-runnable",
-	[PART_KERNEL_RUNNABLE] = "kernel-runnable",
-	[PART_THROTTLED] = "throttled",
-	[PART_KERNEL_BLOCKED] = "kernel-blocked",
-	[PART_SYSCALL_BLOCKED] = "syscall-blocked",
-	[PART_GO_BLOCKED] = "go-blocked",
+	LATENCY_PART_NAMES,
 	[BY_TOTAL] = "total",
 	[BY_COUNT] = "count",
 	[BY_ID] = "id",

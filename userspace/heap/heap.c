@@ -2,9 +2,9 @@
 /*
  * Allocations, frees and the live heap: see heap.h.
  *
- * The runtime writes an event for each object, span and stack that exists when the trace begins, then
- * one for each that is allocated or freed. All objects are followed from the start of the trace; the
- * window only determines what is counted.
+ * The runtime writes an event for each object, span and stack that exists when the trace begins,
+ * then one for each that is allocated or freed. All objects are followed from the start of the
+ * trace; the window only determines what is counted.
  */
 #include "heap/heap.h"
 
@@ -18,7 +18,10 @@
 
 #define NO_KEY	  UINT64_MAX /* the function that allocated an object from before the trace */
 
-/* The value of a live slot: its row, whether it was allocated in the window, and 1, as 0 means free. */
+/*
+ * The value of a live slot: its row, whether it was allocated in the window, and 1, as 0 means
+ * free.
+ */
 #define IN_WINDOW 2
 #define ROW_SHIFT 2
 
@@ -203,7 +206,9 @@ static int begin_slot(struct heap *h, struct heap_span *span, uint32_t slot, uin
 	return 0;
 }
 
-/* The span of an object with that id, and the slot in it. NULL: unknown, or a span without objects. */
+/*
+ * The span of an object with that id, and the slot in it. NULL: unknown, or a span without objects.
+ */
 static struct heap_span *find_slot(const struct heap *h, uint64_t id, uint32_t *ret)
 {
 	uint64_t address = id * h->types.object_unit; /* relative to the lowest one */
@@ -374,7 +379,6 @@ static int no_event(void *context, void *goroutine, const struct trace_event *ev
 
 static const struct goroutine_client client = {
 	.size = sizeof(struct tracked_goroutine),
-	.appear = no_event,
 	.leave = no_event,
 	.enter = no_event,
 	.other = other_event,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Allocations, frees and the live heap, by the events of experiment AllocFree, which Go's own tracer
- * writes with GODEBUG=traceallocfree=1.
+ * Allocations, frees and the live heap, by the events of experiment AllocFree, which Go's own
+ * tracer writes with GODEBUG=traceallocfree=1.
  *
- * Upstream: reader/reader.h, whose goroutines analysis/goroutine_tracker.h follows. Downstream: `gotrace
- * alloc`. The events contain address and type of an object, but neither its size, which follows from
- * its span (heap_spans.h), nor a stack: the place of an allocation is the start function of its
- * goroutine.
+ * Upstream: reader/reader.h, whose goroutines analysis/goroutine_tracker.h follows. Downstream:
+ * `gotrace alloc`. The events contain address and type of an object, but neither its size, which
+ * follows from its span (heap_spans.h), nor a stack: the place of an allocation is the start
+ * function of its goroutine.
  *
  * Memory: about 4 bytes per slot of the heap, an entry per page and stack, and the rows.
  */
@@ -24,9 +24,9 @@ enum heap_key { HEAP_BY_TYPE, HEAP_BY_FUNCTION, HEAP_BY_SIZE, HEAP_KEYS };
 enum heap_sort { HEAP_SORT_ALLOCATED, HEAP_SORT_KEPT, HEAP_SORT_LIVE, HEAP_SORTS };
 
 /*
- * Objects of one type, start function or size. Bytes are those of slots. Several objects of less than 16
- * bytes may share a slot: each counts as allocated, the slot once as freed, kept and live, with the
- * first of them.
+ * Objects of one type, start function or size. Bytes are those of slots. Several objects of less
+ * than 16 bytes may share a slot: each counts as allocated, the slot once as freed, kept and live,
+ * with the first of them.
  */
 struct heap_row {
 	uint64_t key;			  /* for heap__name(); or the size in bytes */
@@ -39,8 +39,8 @@ struct heap_opts {
 	enum heap_key by;
 	enum heap_sort sort;
 	/*
-	 * Only objects allocated by goroutines that it accepts; NULL: all, also those from before the
-	 * trace. Borrowed.
+	 * Only objects allocated by goroutines that it accepts; NULL: all, also those from before
+	 * the trace. Borrowed.
 	 */
 	struct selection *select;
 	const struct map *goroutines; /* with --function: those that match, by ID; borrowed */
@@ -53,8 +53,8 @@ void heap__destroy(struct heap *h);			 /* may be NULL */
 /* Before the first event: the window, trace time in ns. By default the whole trace. */
 void heap__set_window(struct heap *h, int64_t from, int64_t to);
 /*
- * Applies the next event, also of those after the window. 0, -ENOMEM, or -E2BIG: more than HEAP_ROWS_MAX
- * rows.
+ * Applies the next event, also of those after the window. 0, -ENOMEM, or -E2BIG: more than
+ * HEAP_ROWS_MAX rows.
  */
 int heap__event(struct heap *h, const struct trace_event *ev);
 /* There are no more events; `end` is the end of the window or, if that is earlier, of the trace. */

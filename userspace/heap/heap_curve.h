@@ -3,7 +3,8 @@
  * The state of the heap at regular points in time, of which the number is limited and the length of
  * the trace need not be known in advance.
  *
- * Filled by heap/heap.c. When all points are used, every other one is dropped, and the step doubles.
+ * Filled by heap/heap.c. When all points are used, every other one is dropped, and the step
+ * doubles.
  */
 #ifndef HEAP_HEAP_CURVE_H
 #define HEAP_HEAP_CURVE_H

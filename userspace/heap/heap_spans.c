@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 /*
- * Bytes of a slot by size class, in Go 1.16 to 1.27 (internal/runtime/gc/sizeclasses.go). Class 0 is that
- * of large objects, each in a span of its own. Spans of the others have at most 10 pages and 1024
- * slots.
+ * Bytes of a slot by size class, in Go 1.16 to 1.27 (internal/runtime/gc/sizeclasses.go). Class 0
+ * is that of large objects, each in a span of its own. Spans of the others have at most 10 pages
+ * and 1024 slots.
  */
 static const uint16_t slot_sizes[] = {
 	0,     8,     16,    24,    32,	   48,	  64,	 80,	96,    112,   128,   144,

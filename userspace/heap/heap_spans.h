@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The spans of Go's heap, and the slots in them that hold live objects. Events contain only the address
- * of an object; its slot, and the size of that, follow from its span.
+ * The spans of Go's heap, and the slots in them that hold live objects. Events contain only the
+ * address of an object; its slot, and the size of that, follow from its span.
  *
- * Upstream: the events of experiment AllocFree. Downstream: heap/heap.c. Memory: 4 bytes per slot of a
- * span that had an object, and an entry per page of a span with slots.
+ * Upstream: the events of experiment AllocFree. Downstream: heap/heap.c. Memory: 4 bytes per slot
+ * of a span that had an object, and an entry per page of a span with slots.
  */
 #ifndef HEAP_HEAP_SPANS_H
 #define HEAP_HEAP_SPANS_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The data of experiment AllocFree: names of types by their id in a generation, and the units of ids
- * of objects, spans and stacks.
+ * The data of experiment AllocFree: names of types by their id in a generation, and the units of
+ * ids of objects, spans and stacks.
  *
- * Upstream: the batches of a generation (format/dictionary.h). Downstream: heap/heap.c. Invalid data is
- * ignored, as Go's reader does: types are unknown then, and units those of Go on 64-bit machines.
+ * Upstream: the batches of a generation (format/dictionary.h). Downstream: heap/heap.c. Invalid
+ * data is ignored, as Go's reader does: types are unknown then, and units those of Go on 64-bit
+ * machines.
  */
 #ifndef HEAP_HEAP_TYPES_H
 #define HEAP_HEAP_TYPES_H

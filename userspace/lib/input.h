@@ -2,10 +2,10 @@
 /*
  * Input bytes: of a file, a pipe or stdin, compressed or not.
  *
- * gzip, zstd and the format of unpack__add_format() are detected by their first bytes and decompressed; users see plain bytes and
- * offsets of those. reader/decode.c, text/raw.c and text/text_read.c read through the window
- * below, with a struct buf over it. Memory: one window, whatever the size of the file. What is read of
- * files is reported to lib/progress.h.
+ * gzip, zstd and the format of unpack__add_format() are detected by their first bytes and
+ * decompressed; users see plain bytes and offsets of those. reader/decode.c, text/raw.c and
+ * text/text_read.c read through the window below, with a struct buf over it. Memory: one window,
+ * whatever the size of the file. What is read of files is reported to lib/progress.h.
  */
 #ifndef LIB_INPUT_H
 #define LIB_INPUT_H

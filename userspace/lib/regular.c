@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Opening of untrusted paths: see regular.h.
+ * Opening of untrusted paths, and reading parts of files: see regular.h.
  *
  * The kernel has no flag to follow only some symbolic links, so paths are walked
  * here, component by component. Each step opens the whole path so far and forbids symbolic links
@@ -173,4 +173,18 @@ int regular__open_below(const char *root, const char *path, struct error *error)
 		fd = walk__run((strcpy(w.rest, path), &w));
 	close(w.root);
 	return reopen(fd, path, error);
+}
+
+int regular__read_at(int fd, uint64_t offset, void *to, size_t len)
+{
+	ssize_t n;
+
+	for (size_t done = 0; done < len; done += (size_t)n) {
+		n = pread(fd, (char *)to + done, len - done, (off_t)(offset + done));
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n <= 0)
+			return n ? -errno : -EBADMSG;
+	}
+	return 0;
 }

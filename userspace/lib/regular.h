@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Opens files whose names come from an untrusted source, such as the traced program.
+ * Opens files whose names come from an untrusted source, such as the traced program, and reads
+ * parts of files.
  *
  * Merely opening a device can do harm (a watchdog starts, a tape rewinds), and a FIFO can block. A
  * file is therefore opened with O_PATH first, which has no effect on it, and for reading only if
@@ -10,6 +11,9 @@
  */
 #ifndef LIB_REGULAR_H
 #define LIB_REGULAR_H
+
+#include <stddef.h>
+#include <stdint.h>
 
 #include "lib/error.h"
 
@@ -26,5 +30,11 @@ int regular__open(const char *path, struct error *error);
  * user can redirect the path.
  */
 int regular__open_below(const char *root, const char *path, struct error *error);
+
+/*
+ * Reads exactly `len` bytes at `offset` of a regular file, which may become shorter meanwhile. 0,
+ * -EBADMSG if it ends before, or another negative errno.
+ */
+int regular__read_at(int fd, uint64_t offset, void *to, size_t len);
 
 #endif

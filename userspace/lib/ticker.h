@@ -2,8 +2,8 @@
 /*
  * A thread that calls a function after a while, and then again and again.
  *
- * For what a command shows while it works: lib/steps.c and lib/progress.c. A thread, because the command
- * may be in one long call. Its stack is small: the function must not need much.
+ * For what a command shows while it works: lib/steps.c and lib/progress.c. A thread, because the
+ * command may be in one long call. Its stack is small: the function must not need much.
  */
 #ifndef LIB_TICKER_H
 #define LIB_TICKER_H

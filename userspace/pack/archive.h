@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Packed traces: a file that contains a trace in a fraction of its size and returns it byte for byte.
+ * Packed traces: a file that contains a trace in a fraction of its size and returns it byte for
+ * byte.
  *
- * archive_write.c writes it for `gotrace pack`. archive_read.c decodes it as a format of lib/unpack.h,
- * so that everything that reads a trace through lib/input.h reads a packed one, too.
+ * archive_write.c writes it for `gotrace pack`. archive_read.c decodes it as a format of
+ * lib/unpack.h, so that everything that reads a trace through lib/input.h reads a packed one, too.
  * docs/packed-format.md defines the bytes:
  *
  *	magic, 16 bytes

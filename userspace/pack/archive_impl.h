@@ -51,7 +51,8 @@ void archive_entry__put(uint8_t ret[ARCHIVE_ENTRY_LEN], const struct archive_ent
 uint32_t archive__sum(uint32_t sum, const void *data, size_t len);
 
 /*
- * Decodes the bytes that follow a head, and checks them. Appends them to `ret`. Returns 0, -ENOMEM, or
+ * Decodes the bytes that follow a head, and checks them. Appends them to `ret`. Returns 0, -ENOMEM,
+ * or
  * -EBADMSG with the reason, a constant.
  */
 int archive__decode(struct table_model *t, const struct archive_head *head, const void *data,

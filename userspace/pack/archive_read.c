@@ -181,7 +181,10 @@ static int step(void *context, struct unpack_io *io, bool *complete, const char 
 	size_t room = io->out_len;
 	int err = 0;
 
-	/* Not more than is needed: a caller that reads only the header may then seek to another segment. */
+	/*
+	 * Not more than is needed: a caller that reads only the header may then seek to another
+	 * segment.
+	 */
 	while (!err) {
 		deliver(r, io);
 		if (r->out.len || io->out_len < room || !io->in_len)

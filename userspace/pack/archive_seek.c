@@ -9,23 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "lib/regular.h"
 #include "pack/archive_impl.h"
-
-static int read_at(int fd, uint64_t offset, void *to, size_t len)
-{
-	ssize_t n;
-
-	for (size_t done = 0; done < len; done += (size_t)n) {
-		n = pread(fd, (char *)to + done, len - done, (off_t)(offset + done));
-		if (n < 0 && errno == EINTR)
-			n = 0;
-		else if (n <= 0)
-			return n ? -errno : -EBADMSG;
-	}
-	return 0;
-}
 
 /* Whether the segments follow each other in the archive and in the trace. */
 static bool is_ordered(const struct archive_index *ix)
@@ -53,20 +39,20 @@ int archive_index__read(struct archive_index *ret, int fd)
 	if (fstat(fd, &st) || st.st_size < ARCHIVE_MAGIC_LEN + ARCHIVE_END_LEN + ARCHIVE_HEAD_LEN)
 		return -EBADMSG;
 	size = (uint64_t)st.st_size;
-	err = read_at(fd, size - sizeof(end), end, sizeof(end));
+	err = regular__read_at(fd, size - sizeof(end), end, sizeof(end));
 	if (err || memcmp(end + 8, ARCHIVE_END, sizeof(end) - 8))
 		return -EBADMSG;
 	memcpy(&ret->index, end, sizeof(ret->index));
 	if (ret->index > size - sizeof(end) - sizeof(bytes))
 		return -EBADMSG;
-	err = read_at(fd, ret->index, bytes, sizeof(bytes));
+	err = regular__read_at(fd, ret->index, bytes, sizeof(bytes));
 	if (err || !archive_head__parse(bytes, &head) || head.kind != ARCHIVE_INDEX ||
 	    ret->index + sizeof(bytes) + head.events + sizeof(end) != size)
 		return -EBADMSG;
 	ret->entry = malloc(head.events + 1);
 	if (!ret->entry)
 		return -ENOMEM;
-	err = read_at(fd, ret->index + sizeof(bytes), ret->entry, head.events);
+	err = regular__read_at(fd, ret->index + sizeof(bytes), ret->entry, head.events);
 	ret->n = head.events / ARCHIVE_ENTRY_LEN;
 	ret->size = head.generation;
 	if (!err && archive__sum(0, ret->entry, head.events) == head.sum && is_ordered(ret))
@@ -83,7 +69,7 @@ static int skip(const struct archive_index *ix, int fd, struct table_model *t, s
 	uint8_t bytes[ARCHIVE_HEAD_LEN];
 	struct archive_head head;
 	void *data;
-	int err = read_at(fd, ix->entry[i].offset, bytes, sizeof(bytes));
+	int err = regular__read_at(fd, ix->entry[i].offset, bytes, sizeof(bytes));
 
 	*ret_why = "cannot read a segment";
 	if (err)
@@ -96,7 +82,7 @@ static int skip(const struct archive_index *ix, int fd, struct table_model *t, s
 	data = malloc((size_t)head.tables + 1);
 	if (!data)
 		return -ENOMEM;
-	err = read_at(fd, ix->entry[i].offset + sizeof(bytes), data, head.tables);
+	err = regular__read_at(fd, ix->entry[i].offset + sizeof(bytes), data, head.tables);
 	table_model__begin(t, head.flags & ARCHIVE_FRESH);
 	err = err ?: segment__decode_tables(t, buf__make(data, head.tables), head.plain);
 	free(data);

@@ -2,9 +2,9 @@
 /*
  * Writes an archive: see archive.h.
  *
- * A segment is a generation, or a part of one that is larger than SEGMENT_MAX. Each is decoded again
- * before it is written; if that does not return the same bytes, or saves nothing, it is compressed
- * with zstd instead. So are v1 traces and what follows the last valid batch of a trace.
+ * A segment is a generation, or a part of one that is larger than SEGMENT_MAX. Each is decoded
+ * again before it is written; if that does not return the same bytes, or saves nothing, it is
+ * compressed with zstd instead. So are v1 traces and what follows the last valid batch of a trace.
  */
 #include <errno.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /*
  * The range coder and its predictions: see coder.h.
  *
- * The range coder is that of LZMA, with a carry; counters and mixing are those of the lpaq family of
- * compressors, with weights in 16.16 fixed point.
+ * The range coder is that of LZMA, with a carry; counters and mixing are those of the lpaq family
+ * of compressors, with weights in 16.16 fixed point.
  */
 #include "pack/coder.h"
 

@@ -7,9 +7,9 @@
  * directions, and they cannot differ. Integer arithmetic only: the result is the same on all
  * machines.
  *
- * The probability of a bit is learned in two contexts, which are 64-bit hashes of what is known, and
- * a mixer weighs the two predictions by how good they have been. Memory: a table of fixed size, in
- * which contexts may collide, which costs compression only.
+ * The probability of a bit is learned in two contexts, which are 64-bit hashes of what is known,
+ * and a mixer weighs the two predictions by how good they have been. Memory: a table of fixed size,
+ * in which contexts may collide, which costs compression only.
  */
 #ifndef PACK_CODER_H
 #define PACK_CODER_H

@@ -2,10 +2,10 @@
 /*
  * Predicts the numbers of timed events.
  *
- * Upstream: pack/segment.c, which passes the events of all threads merged by time. The model follows
- * the scheduler as far as predictions need it: which goroutine a thread runs and on which P, the
- * sequence numbers, which goroutines are ready, and what a goroutine did before. It is not a check:
- * every event of every trace can be encoded, and what is unusual takes more bytes.
+ * Upstream: pack/segment.c, which passes the events of all threads merged by time. The model
+ * follows the scheduler as far as predictions need it: which goroutine a thread runs and on which
+ * P, the sequence numbers, which goroutines are ready, and what a goroutine did before. It is not a
+ * check: every event of every trace can be encoded, and what is unusual takes more bytes.
  */
 #ifndef PACK_EVENT_MODEL_H
 #define PACK_EVENT_MODEL_H

@@ -2,8 +2,8 @@
 /*
  * Codes kernel events, the items of a record of private data (gotrace-private(5), records 7 and 8).
  *
- * Upstream: pack/segment.c, with the parts of a record joined. Items that cannot be encoded exactly,
- * because they are invalid or newer than this program, are coded as bytes.
+ * Upstream: pack/segment.c, with the parts of a record joined. Items that cannot be encoded
+ * exactly, because they are invalid or newer than this program, are coded as bytes.
  */
 #ifndef PACK_ITEM_MODEL_H
 #define PACK_ITEM_MODEL_H

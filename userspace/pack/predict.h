@@ -3,8 +3,8 @@
  * Codes a number that is probably one of a few candidates, and texts.
  *
  * Upstream: the models of events (event_model.c), tables (table_model.c) and kernel events
- * (item_model.c), which know the candidates. Downstream: coder.h. As there, each function encodes or decodes, and returns the
- * value in both cases.
+ * (item_model.c), which know the candidates. Downstream: coder.h. As there, each function encodes
+ * or decodes, and returns the value in both cases.
  */
 #ifndef PACK_PREDICT_H
 #define PACK_PREDICT_H
@@ -23,8 +23,8 @@ void predictor__deinit(struct predictor *p);
 uint64_t *predictor__guess(const struct predictor *p, uint64_t a, uint64_t b);
 
 /*
- * Whether a number is one of n candidates, the best ones first, which is stored in *ret. `a` and `b` are
- * contexts, `mixer` the first of 8 mixers.
+ * Whether a number is one of n candidates, the best ones first, which is stored in *ret. `a` and
+ * `b` are contexts, `mixer` the first of 8 mixers.
  */
 bool predictor__one_of(struct predictor *p, uint64_t a, uint64_t b, unsigned int mixer,
 		       const uint64_t *candidate, unsigned int n, uint64_t value, uint64_t *ret);

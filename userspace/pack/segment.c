@@ -2,9 +2,9 @@
 /*
  * Segments: see segment.h.
  *
- * First the tables are coded; then, by another coder, the headers of all batches, what has no model,
- * the events, and the kernel events that strings contain. When a segment was decoded, the batches are
- * put together in their order.
+ * First the tables are coded; then, by another coder, the headers of all batches, what has no
+ * model, the events, and the kernel events that strings contain. When a segment was decoded, the
+ * batches are put together in their order.
  */
 #include <errno.h>
 #include <stdlib.h>

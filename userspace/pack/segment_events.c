@@ -2,9 +2,10 @@
 /*
  * The timed events of a segment: see segment_impl.h.
  *
- * The events of all threads are merged by time, so that the model sees about the order in which they
- * happened: only then are sequence numbers and the next goroutine predictable. A decoder can merge in
- * the same way because it decodes the time of a thread's next event before it decides whose turn it is.
+ * The events of all threads are merged by time, so that the model sees about the order in which
+ * they happened: only then are sequence numbers and the next goroutine predictable. A decoder can
+ * merge in the same way because it decodes the time of a thread's next event before it decides
+ * whose turn it is.
  */
 #include <errno.h>
 #include <stdlib.h>

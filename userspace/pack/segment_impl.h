@@ -57,7 +57,10 @@ struct segment_thread {
 bool segment__are_events(const void *data, size_t len);
 /* Adds a piece with events to those of its thread. Returns 0 or -ENOMEM. */
 int segment__add_to_thread(struct segment *s, size_t i);
-/* Codes all events, ordered by time, and stores the times of system calls. Returns 0, -ENOMEM or -EBADMSG. */
+/*
+ * Codes all events, ordered by time, and stores the times of system calls. Returns 0, -ENOMEM or
+ * -EBADMSG.
+ */
 int segment__code_events(struct segment *s);
 
 #endif

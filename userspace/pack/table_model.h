@@ -5,8 +5,8 @@
  *
  * The runtime and gotrace-bpf write all strings and stacks that a generation uses again in each
  * generation. The dictionary therefore lasts for the whole archive: texts, and stacks as lists of
- * PCs. Upstream: pack/segment.c. A reader that begins in the middle of an archive decodes the tables
- * of the segments before, which are a small part of it.
+ * PCs. Upstream: pack/segment.c. A reader that begins in the middle of an archive decodes the
+ * tables of the segments before, which are a small part of it.
  */
 #ifndef PACK_TABLE_MODEL_H
 #define PACK_TABLE_MODEL_H
@@ -70,12 +70,15 @@ struct tables_data {
 void tables_data__deinit(struct tables_data *d);
 /* Adds a batch to be encoded. Returns 0 or -ENOMEM. */
 int tables_data__add(struct tables_data *d, bool stacks, const void *data, size_t len);
-/* Whether the data of a batch of strings or stacks is valid and will be decoded to the same bytes. */
+/*
+ * Whether the data of a batch of strings or stacks is valid and will be decoded to the same bytes.
+ */
 bool table_model__can_encode(const void *data, size_t len);
 
 /*
- * Encodes the batches of *d, or decodes at most `max` bytes into *d, which is empty. Either way d->part
- * lists the parts of kernel events; decoded ones have zeros instead of their bytes. Returns 0, -ENOMEM or
+ * Encodes the batches of *d, or decodes at most `max` bytes into *d, which is empty. Either way
+ * d->part lists the parts of kernel events; decoded ones have zeros instead of their bytes. Returns
+ * 0, -ENOMEM or
  * -EBADMSG.
  */
 int table_model__code(struct table_model *t, struct coder *coder, struct tables_data *d,

@@ -2,8 +2,8 @@
 /*
  * Stacks of the tables: see table_impl.h.
  *
- * A stack is a list of PCs, which the dictionary may contain. The function, file and line of a PC are
- * those that it had before; the IDs of their strings are those of this segment.
+ * A stack is a list of PCs, which the dictionary may contain. The function, file and line of a PC
+ * are those that it had before; the IDs of their strings are those of this segment.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /*
  * Strings of the tables: see table_impl.h.
  *
- * A string is a text of the dictionary, a new text, or a part of a record of kernel events, whose bytes
- * item_model.c codes.
+ * A string is a text of the dictionary, a new text, or a part of a record of kernel events, whose
+ * bytes item_model.c codes.
  */
 #include <errno.h>
 #include <stdlib.h>

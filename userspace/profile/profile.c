@@ -260,16 +260,6 @@ static int enter_state(struct profile *p, struct profiled *g, const struct trace
 	return !err && g->wanted ? name_state(p, g, m) : err;
 }
 
-static int goroutine__appear(void *context, void *goroutine, const struct trace_event *ev,
-			     const struct semantics *m)
-{
-	(void)context;
-	(void)goroutine;
-	(void)ev;
-	(void)m;
-	return 0;
-}
-
 int profile__leave_state(struct profile *p, struct profiled *g)
 {
 	struct held held = { .thread = g->thread, .stack = g->stack, .leaf = g->leaf };
@@ -360,7 +350,6 @@ static int other__event(void *context, const struct trace_event *ev, const struc
 
 static const struct goroutine_client client = {
 	.size = sizeof(struct profiled),
-	.appear = goroutine__appear,
 	.leave = goroutine__leave,
 	.enter = goroutine__enter,
 	.end = goroutine__end,

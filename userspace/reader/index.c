@@ -19,6 +19,7 @@
 
 #include "lib/array.h"
 #include "lib/buf.h"
+#include "lib/regular.h"
 #include "reader/index_impl.h"
 #include "reader/order_save.h"
 
@@ -53,20 +54,6 @@ char *index__name(const char *path)
 	return asprintf(&name, "%s.idx", path) < 0 ? NULL : name;
 }
 
-static int read_at(int fd, uint64_t offset, void *to, size_t len)
-{
-	ssize_t n;
-
-	for (size_t done = 0; done < len; done += (size_t)n) {
-		n = pread(fd, (char *)to + done, len - done, (off_t)(offset + done));
-		if (n < 0 && errno == EINTR)
-			n = 0;
-		else if (n <= 0)
-			return n ? -errno : -EBADMSG;
-	}
-	return 0;
-}
-
 /* identity of the trace */
 
 static int sum_ends(int fd, uint64_t size, uint32_t *ret)
@@ -75,8 +62,8 @@ static int sum_ends(int fd, uint64_t size, uint32_t *ret)
 	uint8_t *ends = malloc(2 * INDEX_TRACE_END);
 	int err = ends ? 0 : -ENOMEM;
 
-	err = err ?: read_at(fd, 0, ends, len);
-	err = err ?: read_at(fd, size - len, ends + len, len);
+	err = err ?: regular__read_at(fd, 0, ends, len);
+	err = err ?: regular__read_at(fd, size - len, ends + len, len);
 	if (!err)
 		*ret = index__sum(0, ends, 2 * len);
 	free(ends);
@@ -129,7 +116,7 @@ static int fetch(const struct index *ix, uint64_t offset, uint64_t len, struct b
 		return 0;
 	}
 	data = malloc(len ? len : 1);
-	err = data ? read_at(ix->fd, offset, data, len) : -ENOMEM;
+	err = data ? regular__read_at(ix->fd, offset, data, len) : -ENOMEM;
 	if (err) {
 		free(data);
 		return error__set(error, err, "cannot read the index: %s", strerror(-err));

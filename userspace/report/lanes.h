@@ -93,7 +93,7 @@ struct report_longest {
 bool report_lanes__longest(const struct report_lanes *l, enum report_wait kind,
 			   struct report_longest *ret);
 
-/* Writes the members of about__print() (report/about.h) into an open object. */
+/* Writes the members of about__print() (format/about.h) into an open object. */
 void report_lanes__print_about(const struct report_lanes *l, struct json *j);
 
 int64_t report_lanes__start(const struct report_lanes *l); /* ns of the trace's clock */

@@ -9,8 +9,8 @@
 #define REPORT_LANES_IMPL_H
 
 #include "export/export.h"
+#include "format/about.h"
 #include "lib/map.h"
-#include "report/about.h"
 #include "report/curve.h"
 #include "report/lanes.h"
 #include "report/mmu.h"

@@ -3,8 +3,8 @@
  * The longest single waits of the program's goroutines, by what they waited for: see lanes.h.
  *
  * lanes.c calls this for each span of a lane, before short ones are merged, and for lanes that it
- * removes. A goroutine's start function may become known after its wait, and only that shows whether
- * it is one of the runtime's: so each lane keeps its own longest waits until then.
+ * removes. A goroutine's start function may become known after its wait, and only that shows
+ * whether it is one of the runtime's: so each lane keeps its own longest waits until then.
  */
 #include <string.h>
 
@@ -61,7 +61,9 @@ static bool is_idle(const struct report_lane *lane)
 	return time[REPORT_RUNNING] + time[REPORT_RUNNABLE] <= sum / REPORT_IDLE;
 }
 
-/* Of equally long ones the earlier one, then that of the smaller ID: whether *b is to be replaced. */
+/*
+ * Of equally long ones the earlier one, then that of the smaller ID: whether *b is to be replaced.
+ */
 static bool is_longer(const struct report_longest *a, const struct report_longest *b)
 {
 	uint64_t len = a->to - a->from, other = b->to - b->from;

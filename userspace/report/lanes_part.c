@@ -3,8 +3,9 @@
  * The lanes of a time range, out of the spans that lanes_store.c keeps: see lanes.h. Downstream:
  * lanes_print.c, which writes them as those of the whole trace.
  *
- * The level that is read has about as many spans as are asked for. A merged span that crosses an end of
- * the range is replaced by those of the level below, so that the sums of the range are exact.
+ * The level that is read has about as many spans as are asked for. A merged span that crosses an
+ * end of the range is replaced by those of the level below, so that the sums of the range are
+ * exact.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Keeps the spans of a trace in memory for gotrace view: see lanes.h, member `store` of the options.
+ * Keeps the spans of a trace in memory for gotrace view: see lanes.h, member `store` of the
+ * options.
  *
  * lanes.c adds spans as they end. If they need more memory than allowed, the shortest are merged,
  * those of all tracks alike. When the trace has been read, further levels are made, each with more

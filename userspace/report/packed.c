@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Encoded spans: see packed.h. A span is LEB128 numbers: time after the end of the span before it,
- * length, twice the state (plus 1 if it is aggregated), detail; of an aggregated one, also the number
- * of spans that it stands for, a bit for each slot with a time, and these times.
+ * length, twice the state (plus 1 if it is aggregated), detail; of an aggregated one, also the
+ * number of spans that it stands for, a bit for each slot with a time, and these times.
  */
 #include "report/packed.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Spans of a track in a few bytes each, with a level of detail: for gotrace view, which keeps those of
- * the whole trace in memory and reads some when the browser shows a range.
+ * Spans of a track in a few bytes each, with a level of detail: for gotrace view, which keeps those
+ * of the whole trace in memory and reads some when the browser shows a range.
  *
  * Between report/lanes_store.c, which adds and merges spans, and report/lanes_part.c, which reads
- * those of a range. Merging is that of spans.h. Spans are encoded in blocks of PACKED_BLOCK, of which
- * each begins at a known time; the last ones, into which later ones can be merged, are not encoded.
+ * those of a range. Merging is that of spans.h. Spans are encoded in blocks of PACKED_BLOCK, of
+ * which each begins at a known time; the last ones, into which later ones can be merged, are not
+ * encoded.
  */
 #ifndef REPORT_PACKED_H
 #define REPORT_PACKED_H
@@ -57,7 +58,9 @@ struct packed_cursor {
 
 /* At a span that is not after the first one that ends after `time`. */
 struct packed_cursor packed__seek(const struct packed *p, uint64_t time);
-/* The member `sum` of the span is 1 if it is aggregated, and *ret_sum set; else 0. false: the end. */
+/*
+ * The member `sum` of the span is 1 if it is aggregated, and *ret_sum set; else 0. false: the end.
+ */
 bool packed__next(struct packed_cursor *c, struct span *ret, struct span_sum *ret_sum);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * Copies the batches of experiment AllocFree, which its events refer to.
  *
- * Upstream: rewrite.c. Downstream: writer/writer.h. The output has the generations of the input, and
- * the events keep their arguments, so the batches are valid as they are. If names are replaced,
+ * Upstream: rewrite.c. Downstream: writer/writer.h. The output has the generations of the input,
+ * and the events keep their arguments, so the batches are valid as they are. If names are replaced,
  * batches with names of types are left out.
  */
 #include <errno.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The supervisor's side of the channels: passes requests of requesters (the front, and clients of the control
- * socket) on to recorders, and puts the results of several recorders together.
+ * The supervisor's side of the channels: passes requests of requesters (the front, and clients of
+ * the control socket) on to recorders, and puts the results of several recorders together.
  *
  * Nothing waits for another process: a recorder that does not answer in time is left out, and an
- * requester that sends something invalid is disconnected. Requests are bounded, for each requester and in all.
+ * requester that sends something invalid is disconnected. Requests are bounded, for each requester
+ * and in all.
  *
  * Upstream: gotrace-bpf/supervisor.c. Downstream: channel.c.
  */
@@ -52,7 +53,9 @@ struct router_opts {
 };
 
 struct router *router__create(const struct router_opts *opts); /* NULL: no memory */
-/* Closes all channels; in a child process, too, which then has none of the parent's. NULL allowed. */
+/*
+ * Closes all channels; in a child process, too, which then has none of the parent's. NULL allowed.
+ */
 void router__destroy(struct router *r);
 
 /* Takes the channel over. 0, or -EBUSY: there are ROUTER_REQUESTERS; it is closed. */
@@ -62,8 +65,8 @@ bool router__has_requester(const struct router *r, int channel);
 /* When it last sent a request; CLOCK_MONOTONIC, ns. 0: not yet, or it is no requester. */
 uint64_t router__last_request(const struct router *r, int channel);
 /*
- * A request of a client of the control socket, which has checked it, and limits how many each client
- * has: takes the descriptor over, and calls opts.answer() once, now or later.
+ * A request of a client of the control socket, which has checked it, and limits how many each
+ * client has: takes the descriptor over, and calls opts.answer() once, now or later.
  */
 void router__request(struct router *r, uint64_t client, const struct channel_request *request,
 		     int fd, uint64_t now);

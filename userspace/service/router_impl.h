@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by router.c, which receives requests and answers, and router_rounds.c, which gathers the results
- * of all recorders.
+ * Shared by router.c, which receives requests and answers, and router_rounds.c, which gathers the
+ * results of all recorders.
  */
 #ifndef SERVICE_ROUTER_IMPL_H
 #define SERVICE_ROUTER_IMPL_H
@@ -69,7 +69,9 @@ struct router {
 /* Answers a job, and frees it. `text` may be NULL. */
 void router__finish(struct router *r, struct job *j, int err, const char *text);
 
-/* Ends a round that is complete or too late, and begins the next one if there are requests for it. */
+/*
+ * Ends a round that is complete or too late, and begins the next one if there are requests for it.
+ */
 void router_round__step(struct router *r, struct gather *g, uint64_t now);
 /* A recorder has answered question `id`. */
 void router_round__take(struct gather *g, unsigned int slot, uint64_t id, bool has_result);

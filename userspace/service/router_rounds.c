@@ -2,9 +2,10 @@
 /*
  * Rounds of questions to all recorders: see router.h.
  *
- * All recorders are asked at the same time, each writes its part to a memory file, and all requests that
- * had arrived before get a result. Requests that arrive meanwhile wait for the next round, so that a
- * result is never older than its request, and any number of them costs no more than one at a time.
+ * All recorders are asked at the same time, each writes its part to a memory file, and all requests
+ * that had arrived before get a result. Requests that arrive meanwhile wait for the next round, so
+ * that a result is never older than its request, and any number of them costs no more than one at a
+ * time.
  */
 #include <errno.h>
 #include <stdio.h>

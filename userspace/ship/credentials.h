@@ -18,10 +18,10 @@ struct credentials {
 };
 
 /*
- * Reads `path`, which has the lines of the files of other S3 clients ("aws_access_key_id = ..."), of
- * which the section [default] counts; NULL: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
- * AWS_SESSION_TOKEN. 0, or a negative errno and the reason: keys are missing, or another user can read
- * the file.
+ * Reads `path`, which has the lines of the files of other S3 clients ("aws_access_key_id = ..."),
+ * of which the section [default] counts; NULL: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
+ * AWS_SESSION_TOKEN. 0, or a negative errno and the reason: keys are missing, or another user can
+ * read the file.
  */
 int credentials__read(struct credentials *ret, const char *path, struct error *error);
 void credentials__clear(struct credentials *c);

@@ -26,8 +26,8 @@ struct digest {
 /* Begins with the first byte, also after an unfinished one. 0 or -ENOMEM. */
 int digest__begin(struct digest *d);
 /*
- * Reads on, up to `size` bytes of the file. 1: complete, in *ret, and nothing is open any more; 0: to
- * be continued; or a negative errno, -ENODATA: the file is shorter.
+ * Reads on, up to `size` bytes of the file. 1: complete, in *ret, and nothing is open any more; 0:
+ * to be continued; or a negative errno, -ENODATA: the file is shorter.
  */
 int digest__step(struct digest *d, int fd, uint64_t size, struct digest_text *ret);
 void digest__end(struct digest *d);

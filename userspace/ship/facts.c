@@ -7,9 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/about.h"
 #include "format/header.h"
-#include "format/private_read.h"
-#include "profile/about.h"
 #include "reader/decode.h"
 
 /* The traced program chooses some of these texts: no byte of them may change a request. */
@@ -22,7 +21,7 @@ static void take(char ret[FACTS_TEXT_SIZE], const char *text)
 	ret[len] = '\0';
 }
 
-static void take_texts(struct facts *ret, const struct dictionary *dictionary)
+static void take_about(struct facts *ret, const struct dictionary *dictionary, uint64_t mtime_ns)
 {
 	struct about about = {};
 
@@ -32,19 +31,9 @@ static void take_texts(struct facts *ret, const struct dictionary *dictionary)
 	take(ret->build_id, about.build_id);
 	take(ret->go_version, about.go_version);
 	take(ret->recorder, about.tool);
-}
-
-static void take_clock(struct facts *ret, const struct dictionary *dictionary, uint64_t mtime_ns)
-{
-	struct private_record record;
-	struct private_reader in;
-	struct private_ticks t;
-
-	private_reader__init(&in, dictionary);
-	while (private_reader__next(&in, &record) > 0)
-		if (record.kind == PRIVATE_TICKS && private_read__ticks(&record.data, &t))
-			host_clock__compare(&ret->clock, t.start_ns, t.wall_ns, mtime_ns);
-	private_reader__deinit(&in);
+	if (about.has_ticks)
+		host_clock__compare(&ret->clock, about.ticks.start_ns, about.ticks.wall_ns,
+				    mtime_ns);
 }
 
 static void read_generation(struct facts *ret, struct input *in, unsigned int version,
@@ -60,10 +49,8 @@ static void read_generation(struct facts *ret, struct input *in, unsigned int ve
 		return;
 	block_pool__init(&pool);
 	generation__init(&g, &pool);
-	if (decoder__next(decoder, &g, &(struct error){}) == 1) {
-		take_texts(ret, &g.dictionary);
-		take_clock(ret, &g.dictionary, mtime_ns);
-	}
+	if (decoder__next(decoder, &g, &(struct error){}) == 1)
+		take_about(ret, &g.dictionary, mtime_ns);
 	generation__deinit(&g);
 	block_pool__deinit(&pool);
 	decoder__destroy(decoder);

@@ -2,7 +2,7 @@
 /*
  * What the metadata of an object reports about a trace: its program, the recorder, and the clock.
  *
- * Upstream: the private data in the first generation of the trace (profile/about.h). Downstream:
+ * Upstream: the private data in the first generation of the trace (format/about.h). Downstream:
  * transfer.c.
  */
 #ifndef SHIP_FACTS_H
@@ -22,8 +22,8 @@ struct facts {
 };
 
 /*
- * Of a trace in an open file, which was changed last at `mtime_ns`. Nothing but the clock is known about
- * a file that is not a valid trace.
+ * Of a trace in an open file, which was changed last at `mtime_ns`. Nothing but the clock is known
+ * about a file that is not a valid trace.
  */
 void facts__read(struct facts *ret, int fd, uint64_t mtime_ns);
 

@@ -24,8 +24,8 @@ struct host_clock {
 /* The state now, without the shift. */
 void host_clock__read(struct host_clock *ret);
 /*
- * The shift of a trace, whose first generation begins at `start_ns` (CLOCK_MONOTONIC) and `wall_ns` by
- * its own clock. Unknown for a file of `mtime_ns` before this boot.
+ * The shift of a trace, whose first generation begins at `start_ns` (CLOCK_MONOTONIC) and `wall_ns`
+ * by its own clock. Unknown for a file of `mtime_ns` before this boot.
  */
 void host_clock__compare(struct host_clock *c, uint64_t start_ns, uint64_t wall_ns,
 			 uint64_t mtime_ns);

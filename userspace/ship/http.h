@@ -2,8 +2,9 @@
 /*
  * Signed HTTP requests to an S3-compatible server, several at a time.
  *
- * Upstream: transfer.c, which decides what to request and what an answer means. Downstream: libcurl. A
- * server is not trusted: redirects are not followed, answers are bounded in size and time.
+ * Upstream: transfer.c, which decides what to request and what an answer means. Downstream:
+ * libcurl. A server is not trusted: redirects are not followed, answers are bounded in size and
+ * time.
  */
 #ifndef SHIP_HTTP_H
 #define SHIP_HTTP_H

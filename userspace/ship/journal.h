@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The journal of a spool: which of its files the server has accepted, so that the next `gotrace ship`
- * does not send them again. One text line per file: name, bytes, time of modification (ns), SHA-256.
+ * The journal of a spool: which of its files the server has accepted, so that the next `gotrace
+ * ship` does not send them again. One text line per file: name, bytes, time of modification (ns),
+ * SHA-256.
  *
- * It is a shortcut: a file that it lacks is sent again, and the server answers that it has the object.
- * A corrupt or incomplete line is therefore ignored. The open journal is locked, so that one process
- * sends the files of a spool to a place.
+ * It is a shortcut: a file that it lacks is sent again, and the server answers that it has the
+ * object. A corrupt or incomplete line is therefore ignored. The open journal is locked, so that
+ * one process sends the files of a spool to a place.
  */
 #ifndef SHIP_JOURNAL_H
 #define SHIP_JOURNAL_H
@@ -28,7 +29,8 @@ struct journal_file {
 /*
  * Opens `name` in the directory, or creates it with mode 0600. `to`: where the files are sent, such
  * as "https://host s3://bucket/prefix". 0, or a negative errno and the reason: -EBUSY: another
- * process sends these files; -EEXIST: it is of another place; -EPERM: another user can have written it.
+ * process sends these files; -EEXIST: it is of another place; -EPERM: another user can have written
+ * it.
  */
 int journal__open(struct journal **ret, int dir, const char *name, const char *to,
 		  struct error *error);
@@ -40,8 +42,9 @@ bool journal__has(const struct journal *j, const struct journal_file *file);
 int journal__add(struct journal *j, const struct journal_file *file, const char *sha256,
 		 struct error *error);
 /*
- * Writes it again, with the lines for which `is_kept` returns true for the name, if at most a half of
- * many lines is needed. `files`: how many files there are. 0, or a negative errno and the reason.
+ * Writes it again, with the lines for which `is_kept` returns true for the name, if at most a half
+ * of many lines is needed. `files`: how many files there are. 0, or a negative errno and the
+ * reason.
  */
 int journal__trim(struct journal *j, size_t files, bool (*is_kept)(void *ctx, const char *name),
 		  void *ctx, struct error *error);

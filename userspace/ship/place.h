@@ -42,8 +42,8 @@ struct place_parts {
 /* "s3://BUCKET[/PREFIX]". 0, or -EINVAL and the reason. */
 int place__set_bucket(struct place *p, const char *text, struct error *error);
 /*
- * "https://HOST[:PORT]"; NULL: that of Amazon for the region. http:// is permitted only for loopback
- * addresses, or if `insecure` is set. 0, or -EINVAL and the reason.
+ * "https://HOST[:PORT]"; NULL: that of Amazon for the region. http:// is permitted only for
+ * loopback addresses, or if `insecure` is set. 0, or -EINVAL and the reason.
  */
 int place__set_endpoint(struct place *p, const char *text, bool insecure, struct error *error);
 /* 0, or -EINVAL and the reason. */

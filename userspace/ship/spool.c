@@ -2,8 +2,8 @@
 /*
  * The spool: see spool.h.
  *
- * The owner of the directory is trusted not to name a file of someone else, and files of other users
- * are not sent: a hard link to a secret file would otherwise leave the machine as a trace.
+ * The owner of the directory is trusted not to name a file of someone else, and files of other
+ * users are not sent: a hard link to a secret file would otherwise leave the machine as a trace.
  */
 #include "ship/spool.h"
 

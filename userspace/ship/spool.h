@@ -55,8 +55,8 @@ struct spool {
 };
 
 /*
- * Opens the directory. 0, or a negative errno and the reason: -EPERM: other users than its owner can
- * put files into it.
+ * Opens the directory. 0, or a negative errno and the reason: -EPERM: other users than its owner
+ * can put files into it.
  */
 int spool__open(struct spool *ret, const char *path, struct error *error);
 void spool__close(struct spool *s);

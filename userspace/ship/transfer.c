@@ -45,8 +45,8 @@ static void add_clock(struct headers *h, const struct host_clock *c)
 }
 
 /*
- * No name may be another one and a hyphen: libcurl 7.88 sorts them wrong then, and the signature does
- * not match.
+ * No name may be another one and a hyphen: libcurl 7.88 sorts them wrong then, and the signature
+ * does not match.
  */
 static void add_metadata(struct headers *h, const struct transfer *t)
 {
@@ -126,8 +126,8 @@ static enum transfer_result result_of_put(const struct transfer *t, const struct
 }
 
 /*
- * The server's own checksum decides. Without one, the metadata shows which bytes the server compared
- * with the signed checksum when it took the object.
+ * The server's own checksum decides. Without one, the metadata shows which bytes the server
+ * compared with the signed checksum when it took the object.
  */
 static enum transfer_result result_of_head(const struct transfer *t, const struct http_answer *a)
 {

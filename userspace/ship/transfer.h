@@ -3,8 +3,8 @@
  * The two requests that store a file, and what their answers mean.
  *
  * A PUT carries the SHA-256 of the file, which the server compares with what it has received, and
- * If-None-Match, so that it never replaces an object. Where the answer does not confirm the checksum,
- * a HEAD compares the object with the file. Upstream: sender.c. Downstream: http.c.
+ * If-None-Match, so that it never replaces an object. Where the answer does not confirm the
+ * checksum, a HEAD compares the object with the file. Upstream: sender.c. Downstream: http.c.
  */
 #ifndef SHIP_TRANSFER_H
 #define SHIP_TRANSFER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The part of DuckDB's C API that gotrace uses, declared here because the library is optional: it is
- * loaded at run time by sql/engine.c, and nothing of it is needed to build.
+ * The part of DuckDB's C API that gotrace uses, declared here because the library is optional: it
+ * is loaded at run time by sql/engine.c, and nothing of it is needed to build.
  *
  * Names, arguments and numbers are those of duckdb.h, from DuckDB 1.2 on, where these functions
  * belong to the stable API or have been kept for compatibility. Handles are opaque pointers.

@@ -4,9 +4,9 @@
  * reach anything else.
  *
  * Downstream: sql/scan.h, which adds the tables of traces, sql/query.h, which runs queries, and
- * sql/parquet.h. Texts of queries are the user's, names in them and in tables are hostile: the engine
- * gets no access to files, except to those that the options name, no extensions, and a limit of memory,
- * threads and space for temporary data.
+ * sql/parquet.h. Texts of queries are the user's, names in them and in tables are hostile: the
+ * engine gets no access to files, except to those that the options name, no extensions, and a limit
+ * of memory, threads and space for temporary data.
  */
 #ifndef SQL_ENGINE_H
 #define SQL_ENGINE_H
@@ -40,7 +40,9 @@ void engine__close(struct engine *e); /* NULL is allowed; removes temporary file
 duckdb_handle engine__connection(const struct engine *e);
 /* Another one, for another thread; the caller disconnects it. NULL: no memory. */
 duckdb_handle engine__connect(const struct engine *e);
-/* Runs a statement of this program and discards its result. 0 or a negative errno with the reason. */
+/*
+ * Runs a statement of this program and discards its result. 0 or a negative errno with the reason.
+ */
 int engine__run(struct engine *e, const char *text, struct error *error);
 /* Runs one that reports a number, such as that of the rows written. */
 int engine__count(duckdb_handle connection, const char *text, int64_t *ret, struct error *error);
@@ -48,8 +50,8 @@ int engine__count(duckdb_handle connection, const char *text, int64_t *ret, stru
 int engine__lock(struct engine *e, struct error *error);
 
 /*
- * Sets the reason of a failure to a message of the library, on one line and printable. Returns `err`,
- * or -EFBIG if the limits of the engine's memory and temporary data are exceeded.
+ * Sets the reason of a failure to a message of the library, on one line and printable. Returns
+ * `err`, or -EFBIG if the limits of the engine's memory and temporary data are exceeded.
  */
 int engine__failed(struct error *error, int err, const char *message);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table `gc`: what the garbage collector does, and stop-the-world pauses, whatever their reason.
+ * The table `gc`: what the garbage collector does, and stop-the-world pauses, whatever their
+ * reason.
  *
- * The runtime permits one GC cycle and one pause at a time; sweeps are by P, mark assists by goroutine.
+ * The runtime permits one GC cycle and one pause at a time; sweeps are by P, mark assists by
+ * goroutine.
  */
 #include <stdlib.h>
 

@@ -53,16 +53,7 @@ static const struct column slice_columns[] = {
 	[SLICE_UNKNOWN] = { "unknown", "BIGINT", "1: the state of its thread is unknown" },
 };
 
-/* as the values of gotrace latency --sort */
-static const char *const part_names[LATENCY_PARTS] = {
-	[PART_ONCPU] = "oncpu",
-	[PART_GO_RUNNABLE] = "go-runnable",
-	[PART_KERNEL_RUNNABLE] = "kernel-runnable",
-	[PART_THROTTLED] = "throttled",
-	[PART_KERNEL_BLOCKED] = "kernel-blocked",
-	[PART_SYSCALL_BLOCKED] = "syscall-blocked",
-	[PART_GO_BLOCKED] = "go-blocked",
-};
+static const char *const part_names[LATENCY_PARTS] = { LATENCY_PART_NAMES };
 
 struct producer {
 	struct rows *rows;

@@ -2,9 +2,9 @@
 /*
  * Writes traces as Parquet files: see parquet.h. parquet_place.c moves them to their directories.
  *
- * Threads take jobs: one of the two large tables of a trace, or all others, whose rows are collected in one
- * pass over the trace (sql/collect.h). The one that ends the last job of a trace moves all of its files. The first
- * error ends all.
+ * Threads take jobs: one of the two large tables of a trace, or all others, whose rows are
+ * collected in one pass over the trace (sql/collect.h). The one that ends the last job of a trace
+ * moves all of its files. The first error ends all.
  */
 #include "sql/parquet.h"
 
@@ -102,7 +102,9 @@ static unsigned int job_of(const struct table *t)
 	return t == &events_table ? JOB_EVENTS : t == &slices_table ? JOB_SLICES : JOB_OTHERS;
 }
 
-/* Reads the tables of this job at once, if their rows are few; otherwise each will read the trace. */
+/*
+ * Reads the tables of this job at once, if their rows are few; otherwise each will read the trace.
+ */
 static int collect(struct writing *w, size_t trace, struct error *error)
 {
 	const struct parquet_opts *opts = w->opts;

@@ -4,12 +4,12 @@
  *
  *	OUT/TABLE/date=2026-11-27/hour=4/host=NAME/service=NAME/file=TRACE/rows.parquet
  *
- * The directories are those of Hive: DuckDB, Spark and others make columns of them. What is unknown is
- * __HIVE_DEFAULT_PARTITION__, which they read as null. Exporting a trace again replaces its files. They
- * appear together, when all are complete, by renaming.
+ * The directories are those of Hive: DuckDB, Spark and others make columns of them. What is unknown
+ * is __HIVE_DEFAULT_PARTITION__, which they read as null. Exporting a trace again replaces its
+ * files. They appear together, when all are complete, by renaming.
  *
- * Upstream: sql/scan.h. Downstream: `gotrace export parquet`. Tables are written in several threads at
- * once; each reads the trace.
+ * Upstream: sql/scan.h. Downstream: `gotrace export parquet`. Tables are written in several threads
+ * at once; each reads the trace.
  */
 #ifndef SQL_PARQUET_H
 #define SQL_PARQUET_H
@@ -25,7 +25,9 @@ struct parquet_opts {
 	unsigned int jobs; /* tables to write at once */
 };
 
-/* 0 or a negative errno with the reason; traces before the one that failed may have been written. */
+/*
+ * 0 or a negative errno with the reason; traces before the one that failed may have been written.
+ */
 int parquet__write(const struct source_files *files, const struct parquet_opts *opts,
 		   struct error *error);
 

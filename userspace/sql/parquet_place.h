@@ -2,8 +2,8 @@
 /*
  * Where Parquet files are written, and where they end up: see parquet.h.
  *
- * They are written in a directory of their own in OUT, .gotrace-XXXXXX, which others cannot enter, and
- * which the engine is confined to. Links in OUT are not followed.
+ * They are written in a directory of their own in OUT, .gotrace-XXXXXX, which others cannot enter,
+ * and which the engine is confined to. Links in OUT are not followed.
  */
 #ifndef SQL_PARQUET_PLACE_H
 #define SQL_PARQUET_PLACE_H
@@ -16,7 +16,10 @@
 
 struct parquet_place;
 
-/* Creates OUT, if it does not exist, and the directory in it. 0 or a negative errno with the reason. */
+/*
+ * Creates OUT, if it does not exist, and the directory in it. 0 or a negative errno with the
+ * reason.
+ */
 int parquet_place__create(struct parquet_place **ret, const char *out, struct error *error);
 /* Removes that directory, with the files that are left in it. NULL is allowed. */
 void parquet_place__destroy(struct parquet_place *p);
@@ -26,8 +29,8 @@ const char *parquet_place__staging(const struct parquet_place *p); /* absolute *
 void parquet_place__staged(const struct parquet_place *p, size_t trace, const char *table,
 			   char ret[PARQUET_PATH]);
 /*
- * Moves a complete file to its directory, where it replaces that of an earlier export of the trace; an
- * empty one is removed. 0 or a negative errno with the reason.
+ * Moves a complete file to its directory, where it replaces that of an earlier export of the trace;
+ * an empty one is removed. 0 or a negative errno with the reason.
  */
 int parquet_place__put(struct parquet_place *p, size_t trace, const char *table,
 		       const struct source *source, bool empty, struct error *error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queries and their results: see query.h. The result is streamed: the engine computes rows as they are
- * fetched, so memory does not depend on their number.
+ * Queries and their results: see query.h. The result is streamed: the engine computes rows as they
+ * are fetched, so memory does not depend on their number.
  */
 #include "sql/query.h"
 

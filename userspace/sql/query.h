@@ -2,7 +2,8 @@
 /*
  * A query of the user, and its result row by row.
  *
- * Exactly one statement is accepted, which only reads: SELECT, also with WITH, or FROM. Upstream: sql/engine.h. Downstream: `gotrace sql`.
+ * Exactly one statement is accepted, which only reads: SELECT, also with WITH, or FROM. Upstream:
+ * sql/engine.h. Downstream: `gotrace sql`.
  */
 #ifndef SQL_QUERY_H
 #define SQL_QUERY_H
@@ -18,7 +19,9 @@ struct cell {
 	enum { CELL_NULL, CELL_NUMBER, CELL_REAL, CELL_BOOL, CELL_TEXT } kind;
 	int64_t number; /* of a boolean, too */
 	double real;
-	/* Digits of a number that exceeds 64 bits are CELL_TEXT with `digits`, and so are decimals. */
+	/*
+	 * Digits of a number that exceeds 64 bits are CELL_TEXT with `digits`, and so are decimals.
+	 */
 	bool digits;
 	const char *data; /* of a text: `len` bytes; in the chunk, or in `buffer` */
 	size_t len;
@@ -28,7 +31,8 @@ struct cell {
 struct query;
 
 /*
- * Starts a query. 0 or a negative errno with the reason: -EINVAL (not a query, or the engine rejects it).
+ * Starts a query. 0 or a negative errno with the reason: -EINVAL (not a query, or the engine
+ * rejects it).
  */
 int query__start(struct query **ret, struct engine *e, const char *text, struct error *error);
 void query__destroy(struct query *q); /* NULL is allowed */
@@ -36,8 +40,8 @@ void query__destroy(struct query *q); /* NULL is allowed */
 size_t query__columns(const struct query *q);
 const char *query__name(struct query *q, size_t column); /* until destroy */
 /*
- * The next rows, at most DUCKDB_ROWS: 1 with their number in *ret_n, 0 at the end, or a negative errno
- * with the reason.
+ * The next rows, at most DUCKDB_ROWS: 1 with their number in *ret_n, 0 at the end, or a negative
+ * errno with the reason.
  */
 int query__next(struct query *q, uint64_t *ret_n, struct error *error);
 /* A cell of these rows, valid until the next call of query__next(). */

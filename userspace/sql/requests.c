@@ -2,8 +2,8 @@
 /*
  * The table `requests`: each task and each region of a trace (runtime/trace.NewTask, WithRegion).
  *
- * analysis/requests.h reports the tasks that end, with the time of the goroutines that worked for them.
- * Regions, and tasks that the trace has not completely, are from a tracker of its own.
+ * analysis/requests.h reports the tasks that end, with the time of the goroutines that worked for
+ * them. Regions, and tasks that the trace has not completely, are from a tracker of its own.
  */
 #include "analysis/durations.h"
 #include "analysis/requests.h"

@@ -3,7 +3,8 @@
  * Rows of a table on their way from a trace to the SQL engine, column by column.
  *
  * Upstream: the producers of sql/tables.h, which add rows one by one. Downstream: sql/scan.c, which
- * copies them to the engine's vectors. Texts become valid UTF-8: other bytes are replaced by U+FFFD.
+ * copies them to the engine's vectors. Texts become valid UTF-8: other bytes are replaced by
+ * U+FFFD.
  */
 #ifndef SQL_ROWS_H
 #define SQL_ROWS_H

@@ -2,9 +2,9 @@
 /*
  * Table functions of the SQL engine that read traces: see scan.h.
  *
- * A use of a table in a query has a `use`, shared by its threads; each thread has a `scan`, which reads
- * one trace after the other. The engine calls scan__fill() for up to 2048 rows at a time, and has
- * copied what it keeps of them when it calls again.
+ * A use of a table in a query has a `use`, shared by its threads; each thread has a `scan`, which
+ * reads one trace after the other. The engine calls scan__fill() for up to 2048 rows at a time, and
+ * has copied what it keeps of them when it calls again.
  */
 #include "sql/scan.h"
 

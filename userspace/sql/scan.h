@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Makes traces tables of the SQL engine: a query that needs a table reads the traces, once per use of
- * the table, and only fills the columns that it needs.
+ * Makes traces tables of the SQL engine: a query that needs a table reads the traces, once per use
+ * of the table, and only fills the columns that it needs.
  *
  * Upstream: sql/tables.h, which fills the rows. Downstream: the engine, which calls back from
  * its threads; each reads a trace of its own. Memory: that of the readers, and a few thousand rows.
@@ -39,8 +39,8 @@ struct scans {
 };
 
 /*
- * Adds a view per table, with the name of the table. 0 or a negative errno with the reason. The caller
- * calls scans__deinit() after engine__close().
+ * Adds a view per table, with the name of the table. 0 or a negative errno with the reason. The
+ * caller calls scans__deinit() after engine__close().
  */
 int scans__init(struct scans *s, struct engine *e, struct error *error);
 void scans__deinit(struct scans *s);

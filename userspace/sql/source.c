@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "flight/file_name.h"
-#include "format/private_read.h"
+#include "format/about.h"
 
 #define SECOND 1000000000ll
 
@@ -81,49 +81,22 @@ void source__deinit(struct source *s)
 	*s = (struct source){};
 }
 
-/* The last component of the program's path; arguments follow a zero byte or a space. */
-static int note_command(struct source *s, struct trace_string command)
-{
-	size_t len = 0, from = 0;
-
-	while (len < command.len && command.data[len] && command.data[len] != ' ')
-		if (command.data[len++] == '/')
-			from = len;
-	return set(&s->service, command.data + from, len - from);
-}
-
-static int note_record(struct source *s, struct private_record *record, int64_t time)
-{
-	struct private_ticks ticks;
-	struct private_pair pair;
-	int err = 0;
-
-	if (record->kind == PRIVATE_TICKS && s->wall_ns == ROW_NULL &&
-	    private_read__ticks(&record->data, &ticks) && ticks.wall_ns)
-		s->wall_ns = (int64_t)(ticks.wall_ns - ticks.start_ns + (uint64_t)time);
-	while (!err && record->kind == PRIVATE_META && private_read__pair(&record->data, &pair))
-		if (trace_string__equals(pair.name, "command"))
-			err = note_command(s, pair.value);
-	return err;
-}
-
 int source__note(struct source *s, const struct trace_event *first)
 {
-	const struct trace_clock *clock = first->sync ? &first->sync->clock : NULL;
-	struct private_record record;
-	struct private_reader r;
-	int code, err = 0;
+	struct about about = {};
+	const char *slash, *name;
+	int err;
 
-	if (clock && clock->known)
-		s->wall_ns = (int64_t)(clock->sec * SECOND + clock->nsec +
-				       ((uint64_t)first->time - (uint64_t)clock->time));
-	if (!first->dictionary)
+	if (!first->sync)
 		return 0;
-	private_reader__init(&r, first->dictionary);
-	while (!err && (code = private_reader__next(&r, &record)))
-		err = code < 0 ? code : note_record(s, &record, first->time);
-	private_reader__deinit(&r);
-	return err;
+	err = about__sync(&about, first);
+	if (err)
+		return err;
+	if (about.has_wall)
+		s->wall_ns = about.wall;
+	slash = strrchr(about.program, '/');
+	name = slash ? slash + 1 : about.program;
+	return set(&s->service, name, strlen(name));
 }
 
 int source__read(struct source *s, const char *path, const char *host, const char *service,

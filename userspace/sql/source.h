@@ -21,23 +21,24 @@ struct source_files {
 };
 
 /*
- * Adds a file; the traces or the Parquet files in a directory and those below it, by name; or what a
- * pattern with *, ? or [ matches. Traces in directories have the suffix .trace, .trace.gz or .trace.zst.
- * Links to directories are not followed. 0 or a negative errno with the reason: there is none, there
- * are too many, or both kinds.
+ * Adds a file; the traces or the Parquet files in a directory and those below it, by name; or what
+ * a pattern with *, ? or [ matches. Traces in directories have the suffix .trace, .trace.gz or
+ * .trace.zst. Links to directories are not followed. 0 or a negative errno with the reason: there
+ * is none, there are too many, or both kinds.
  */
 int source_files__add(struct source_files *s, const char *argument, struct error *error);
 void source_files__deinit(struct source_files *s);
 
 /*
- * Host and service are those given, if any; else those in the name of a file of a continuous recording
- * (HOST-PROGRAM-PID-TIME.trace), or in directories host=NAME and service=NAME of its path. 0 or -ENOMEM.
+ * Host and service are those given, if any; else those in the name of a file of a continuous
+ * recording (HOST-PROGRAM-PID-TIME.trace), or in directories host=NAME and service=NAME of its
+ * path. 0 or -ENOMEM.
  */
 int source__init(struct source *s, const char *path, const char *host, const char *service);
 void source__deinit(struct source *s);
 /*
- * From the first event of the trace: its time of day; and its service, if that is unknown, is the name
- * of its program, if the trace has it. 0 or -ENOMEM.
+ * From the first event of the trace: its time of day; and its service, if that is unknown, is the
+ * name of its program, if the trace has it. 0 or -ENOMEM.
  */
 int source__note(struct source *s, const struct trace_event *first);
 

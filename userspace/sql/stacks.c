@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tables `stacks`, the frames of the stacks that other tables refer to, and `samples`, CPU samples.
+ * The tables `stacks`, the frames of the stacks that other tables refer to, and `samples`, CPU
+ * samples.
  *
  * A stack has the same number in each generation and file, so `stacks` has it once per file.
  */

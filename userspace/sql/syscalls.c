@@ -2,8 +2,9 @@
 /*
  * The table `syscalls`: system calls as Go's runtime sees them, and as the kernel does.
  *
- * Go's have no names. Those of the kernel, which a trace with kernel events has, are of any thread, and
- * include calls that Go does not announce. `source` tells the two apart, so that none is counted twice.
+ * Go's have no names. Those of the kernel, which a trace with kernel events has, are of any thread,
+ * and include calls that Go does not announce. `source` tells the two apart, so that none is
+ * counted twice.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -41,16 +42,6 @@ struct producer {
 	int64_t lost_to; /* what began before is uncertain */
 	struct duckdb_text go, kernel;
 };
-
-static int appear(void *context, void *goroutine, const struct trace_event *ev,
-		  const struct semantics *m)
-{
-	(void)context;
-	(void)goroutine;
-	(void)ev;
-	(void)m;
-	return 0;
-}
 
 static int leave(void *context, void *goroutine, const struct trace_event *ev,
 		 const struct semantics *m)
@@ -95,7 +86,6 @@ static int enter(void *context, void *goroutine, const struct trace_event *ev,
 
 static const struct goroutine_client client = {
 	.size = sizeof(struct caller),
-	.appear = appear,
 	.leave = leave,
 	.enter = enter,
 };

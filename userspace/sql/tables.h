@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The tables that `gotrace sql` and `gotrace export parquet` offer, and how each is filled from a trace.
+ * The tables that `gotrace sql` and `gotrace export parquet` offer, and how each is filled from a
+ * trace.
  *
  * Upstream: reader/timeline.h, whose steps a producer gets. It adds rows to sql/rows.h. Downstream:
  * sql/scan.c. docs/tables.md documents the columns; `gotrace sql --schema` prints them.
@@ -31,8 +32,8 @@ struct source {
 };
 
 /*
- * Fills a table from the steps of one trace. `reader` is the one of the timeline, at its begin. create()
- * returns NULL without memory; the others return 0 or a negative errno with the reason.
+ * Fills a table from the steps of one trace. `reader` is the one of the timeline, at its begin.
+ * create() returns NULL without memory; the others return 0 or a negative errno with the reason.
  */
 struct producer_ops {
 	void *(*create)(struct rows *rows, const struct source *source,
@@ -79,8 +80,8 @@ static inline int producer__out_of_memory(struct error *error)
 }
 
 /*
- * A stack as a number that is the same in each trace with the same frames; ROW_NULL: none. The numbers
- * of a generation are kept in a map, which is to be cleared at its sync.
+ * A stack as a number that is the same in each trace with the same frames; ROW_NULL: none. The
+ * numbers of a generation are kept in a map, which is to be cleared at its sync.
  */
 struct stack_numbers {
 	struct map known; /* by id in the generation, to the number as a pointer */

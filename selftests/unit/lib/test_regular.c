@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <sys/capability.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sysmacros.h>
 
@@ -383,6 +384,25 @@ static void libdw_opens_nothing(void **state)
 	close(fd);
 }
 
+static void parts(void **state)
+{
+	int fd = memfd_create("parts", 0);
+	char text[8] = "";
+
+	(void)state;
+	assert_int_equal(write(fd, "0123456789", 10), 10);
+	assert_int_equal(regular__read_at(fd, 3, text, 4), 0);
+	assert_string_equal(text, "3456");
+	assert_int_equal(regular__read_at(fd, 6, text, 4), 0);
+	assert_string_equal(text, "6789");
+	assert_int_equal(regular__read_at(fd, 6, text, 5), -EBADMSG);
+	assert_int_equal(regular__read_at(fd, 10, text, 1), -EBADMSG);
+	assert_int_equal(regular__read_at(fd, 100, text, 0), 0);
+	assert_int_equal(regular__read_at(fd, UINT64_MAX, text, 1), -EINVAL);
+	close(fd);
+	assert_int_equal(regular__read_at(fd, 0, text, 1), -EBADF);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -399,6 +419,7 @@ int main(void)
 		TEST(mapped_device),
 		TEST(mapped_and_replaced_by_a_fifo),
 		TEST(libdw_opens_nothing),
+		cmocka_unit_test(parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

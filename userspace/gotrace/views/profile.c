@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "export/stacks.h"
+#include "format/about.h"
 #include "gotrace/command.h"
 #include "lib/log.h"
 #include "lib/opts.h"
-#include "profile/about.h"
 #include "profile/pprof.h"
 #include "reader/timeline.h"
 #include "writer/output.h"

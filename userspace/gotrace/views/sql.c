@@ -2,8 +2,8 @@
 /*
  * gotrace sql: queries over traces, or over the Parquet files that were made of them.
  *
- * Upstream: sql/scan.h, which makes traces tables of the engine (sql/engine.h), or sql/dataset.h for
- * Parquet. Downstream: sql_print.c.
+ * Upstream: sql/scan.h, which makes traces tables of the engine (sql/engine.h), or sql/dataset.h
+ * for Parquet. Downstream: sql_print.c.
  */
 #include <errno.h>
 #include <stdio.h>

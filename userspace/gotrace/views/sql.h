@@ -11,8 +11,9 @@
 enum sql_form { SQL_TABLE, SQL_CSV, SQL_JSON };
 
 /*
- * Prints all rows to stdout. CSV is that of RFC 4180 with line feeds; a table is for people: it is as
- * wide as the first rows need. 0 or a negative errno with the reason, which may come after some rows.
+ * Prints all rows to stdout. CSV is that of RFC 4180 with line feeds; a table is for people: it is
+ * as wide as the first rows need. 0 or a negative errno with the reason, which may come after some
+ * rows.
  */
 int sql__print(struct query *q, enum sql_form form, struct error *error);
 

@@ -2,8 +2,8 @@
 /*
  * Prints the result of `gotrace sql`: see sql.h.
  *
- * The widths of a table are those of its first chunk of rows: a longer cell further down moves the rest
- * of its line.
+ * The widths of a table are those of its first chunk of rows: a longer cell further down moves the
+ * rest of its line.
  */
 #include <errno.h>
 #include <inttypes.h>

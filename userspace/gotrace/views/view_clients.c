@@ -2,9 +2,9 @@
 /*
  * The connections of the server of gotrace view: see view_clients.h.
  *
- * libmicrohttpd accepts no more connections than its limit, so those of clients that send nothing could
- * keep the browser out. Before the limit is reached, each new connection ends the oldest one: of those
- * on which the token has not been sent, except the newest ones; or else of all.
+ * libmicrohttpd accepts no more connections than its limit, so those of clients that send nothing
+ * could keep the browser out. Before the limit is reached, each new connection ends the oldest one:
+ * of those on which the token has not been sent, except the newest ones; or else of all.
  */
 #include "gotrace/views/view_clients.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The connections of gotrace view's server, so that clients that send nothing or read nothing cannot
- * keep others out. Used by view_server.c; upstream: libmicrohttpd, whose threads call it.
+ * The connections of gotrace view's server, so that clients that send nothing or read nothing
+ * cannot keep others out. Used by view_server.c; upstream: libmicrohttpd, whose threads call it.
  */
 #ifndef VIEWS_VIEW_CLIENTS_H
 #define VIEWS_VIEW_CLIENTS_H

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "lib/buf.h"
+#include "lib/regular.h"
 #include "target/arch/arch.h"
 #include "target/elf/elf_symbols.h"
 
@@ -65,23 +66,11 @@ static const char *machine_name(unsigned int machine)
 	return "another architecture";
 }
 
-/* pread() of exactly `len` bytes that lie within the file as it was when opened. */
+/* Reads exactly `len` bytes that lie within the file as it was when opened. */
 static bool read_at(const struct elf_image *elf, uint64_t offset, void *buf, size_t len)
 {
-	size_t done = 0;
-
-	if (offset > elf->size || len > elf->size - offset)
-		return false;
-	while (done < len) {
-		ssize_t n = pread(elf->fd, (char *)buf + done, len - done, (off_t)(offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
+	return offset <= elf->size && len <= elf->size - offset &&
+	       !regular__read_at(elf->fd, offset, buf, len);
 }
 
 /* Uses huge pages for large buffers: faulting in 90 MB page by page takes 60 ms. */

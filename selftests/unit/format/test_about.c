@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a trace contains about its recording: private data, clocks, and times that no machine has. */
-#include "report/about.h"
+/* What a trace contains about its recording: private data, clocks, and times out of range. */
+#include "format/about.h"
 #include "unit/writer_fixture.h"
 #include "writer/private_write.h"
 
@@ -109,6 +109,54 @@ static void before_1970(void **state)
 	expect(5, clock, "{\"program\":null,\"go_version\":null,\"start_wall\":null}\n");
 }
 
+static void texts(void **state)
+{
+	static const char command[] = "/bin/x\0-p\0";
+	const struct private_meta m = {
+		.command = command, .command_len = 10, .tool = "gotrace-bpf 0.1", .build_id = "00ff"
+	};
+	struct dictionary dictionary;
+	struct about about = {};
+
+	(void)state;
+	private__meta(x.w, &m);
+	private__ticks(x.w, 64, 1000, WALL);
+	dictionary = dictionary_of_file();
+	assert_int_equal(about__read(&about, &dictionary), 0);
+	assert_string_equal(about.program, "/bin/x");
+	assert_string_equal(about.command, "/bin/x -p");
+	assert_string_equal(about.tool, "gotrace-bpf 0.1");
+	assert_string_equal(about.build_id, "00ff");
+	assert_string_equal(about.go_version, "");
+	assert_true(about.has_ticks);
+	assert_int_equal(about.ticks.start_ns, 1000);
+	assert_int_equal(about.ticks.wall_ns, WALL);
+	assert_false(about.has_wall);
+	dictionary__deinit(&dictionary);
+}
+
+/* A name longer than any path is left out, since a part of it names another program. */
+static void long_program(void **state)
+{
+	static char command[PATH_MAX + 1];
+
+	(void)state;
+	memset(command, 'a', sizeof(command));
+	for (size_t len = PATH_MAX - 1; len <= PATH_MAX; len++) {
+		struct private_meta m = { .command = command, .command_len = len };
+		struct dictionary dictionary;
+		struct about about = {};
+
+		private__meta(x.w, &m);
+		dictionary = dictionary_of_file();
+		assert_int_equal(about__read(&about, &dictionary), 0);
+		assert_int_equal(strlen(about.program), len < PATH_MAX ? len : 0);
+		dictionary__deinit(&dictionary);
+		stop(state);
+		setup(state);
+	}
+}
+
 static void long_command(void **state)
 {
 	char command[1000], expected[400];
@@ -134,6 +182,8 @@ int main(void)
 		TEST(invalid_ticks),
 		TEST(invalid_clock),
 		TEST(before_1970),
+		TEST(texts),
+		TEST(long_program),
 		TEST(long_command),
 	};
 
