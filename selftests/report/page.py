@@ -7,6 +7,7 @@ Talks to the browser by the DevTools protocol. Prints the times of the first pic
 search; exits with 1, and the reason, if a check fails.
 """
 import asyncio
+import json
 import pathlib
 import sys
 
