@@ -291,6 +291,30 @@ limited() # memory, and nothing of it is left
 	return $status
 }
 
+# What a query needs beyond memory is removed also when a signal ends it.
+interrupted()
+{
+	local folder=$tmp/interrupted
+	mkdir "$folder" || return 1
+	TMPDIR=$PWD/$folder $READER sql "SELECT MAX(r) FROM (SELECT ROW_NUMBER() OVER (ORDER BY z DESC) AS r, z FROM
+		(SELECT MD5(CAST(a.range AS VARCHAR)) || REPEAT('y', 300) AS z FROM range(20000000) a)) WHERE z <> 'q'" "$short" >"$tmp/out.csv" 2>&1 </dev/null &
+	local pid=$!
+	background+=("$pid")
+	wait_until 30 has_spilled "$folder" && kill -TERM "$pid" || return 1
+	wait "$pid"
+	[ $? -eq 143 ] && [ -z "$(ls "$folder")" ] || { ls -R "$folder"; return 1; }
+}
+
+has_spilled() { [ -n "$(find "$1" -name '*.tmp')" ]; } # FOLDER
+
+# CSV is for programs, but on a terminal no name may control it.
+csv_on_a_terminal()
+{
+	local query="SELECT CHR(27) || '[31m' || CHR(34) || ',' AS x"
+	script -qec "$READER sql --csv \"$query\" $short" /dev/null </dev/null | tr -d '\r' >"$tmp/screen"
+	cmp "$tmp/screen" <(printf 'x\n"\\x1b[31m"","\n') && $READER sql --csv "$query" "$short" | cmp - <(printf 'x\n"\e[31m"","\n')
+}
+
 # Names with everything that CSV, JSON, SQL and paths treat specially
 hostile_names()
 {
@@ -343,6 +367,20 @@ without_engine()
 	return $status
 }
 
+# --engine names a file, not a library to search for; and a pipe does not block.
+engine_is_a_file()
+{
+	mkdir "$tmp/planted" && echo none >"$tmp/planted/libduckdb.so" && mkfifo "$tmp/pipe.so" || return 1
+	(cd build/lib && LD_LIBRARY_PATH=$OLDPWD/$tmp/planted timeout 20 "../../$READER" sql --engine libduckdb.so 'SELECT 1' "$OLDPWD/$short" >/dev/null) &&
+		! timeout 20 $READER sql --engine "$tmp/pipe.so" 'SELECT 1' "$short" 2>"$tmp/err" && grep -q 'not a regular file' "$tmp/err"
+}
+
+pipes() # each table reads the file again
+{
+	mkfifo "$tmp/pipe.trace" && refused 'pipe.trace: not a regular file' 'SELECT 1' "$tmp/pipe.trace" &&
+		! timeout 20 $READER export parquet "$tmp/pipe.trace" -o "$tmp/none" 2>"$tmp/err" && grep -q 'not a regular file' "$tmp/err"
+}
+
 ktap_start
 short=$CORPUS/runs/short-$ORACLE_GO.trace
 SANITIZED_OR_READER=$READER
@@ -350,6 +388,7 @@ try "build" build_reader
 try "the engine is installed" selftests/deps-engine.sh
 try "traces" trace_short_runs
 try "without the engine: what to do" without_engine
+try "the engine is a file" engine_is_a_file
 try "a trace with kernel events" recorded
 for trace in "$short" "$CORPUS/runs/short-go1.22.12.trace" "$kernel"; do
 	name=$(basename "$trace" .trace)
@@ -372,7 +411,10 @@ try "costs and capacity" costs
 try "two versions of a service" versions
 try "queries only read" only_reads
 try "memory is limited" limited
+try "an interrupted query leaves nothing" interrupted
 try "hostile names" hostile_names
+try "CSV on a terminal" csv_on_a_terminal
+try "pipes are refused" pipes
 try "corrupt files" corrupt
 try "mutants" mutants
 ktap_end

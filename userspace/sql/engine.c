@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -54,15 +55,20 @@ static int resolve(void *library, const char *path, struct error *error)
 	return 0;
 }
 
-static int load(const char *path, struct error *error)
+/* By its whole path: of a name alone, dlopen() would find another file than the one looked at. */
+static int load(const char *name, struct error *error)
 {
+	char path[PATH_MAX];
 	struct stat st;
 	void *library;
 	int err;
 
-	if (stat(path, &st))
-		return error__set(error, -errno, "%s: cannot load the SQL engine: %s", path,
+	if (!realpath(name, path) || stat(path, &st))
+		return error__set(error, -errno, "%s: cannot load the SQL engine: %s", name,
 				  strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return error__set(error, -EINVAL,
+				  "%s: cannot load the SQL engine: not a regular file", path);
 	if (st.st_mode & S_IWOTH)
 		return error__set(error, -EPERM,
 				  "%s: cannot load the SQL engine: everybody can write the file",
@@ -113,14 +119,18 @@ static int find_and_load(struct error *error)
 
 int engine__failed(struct error *error, int err, const char *message)
 {
-	char text[sizeof(error->text)], *advice;
+	/* settings that are locked, and addresses in the engine */
+	static const char *const left_out[] = { "\n\nPossible solutions", "\n\nStack Trace" };
+	char text[sizeof(error->text)], *begin;
 
 	snprintf(text, sizeof(text), "%s", message ? message : "unknown error");
 	if (!strncmp(text, "Out of Memory", strlen("Out of Memory")))
 		err = -EFBIG;
-	advice = strstr(text, "\n\nPossible solutions"); /* settings that are locked */
-	if (advice)
-		*advice = '\0';
+	for (size_t i = 0; i < sizeof(left_out) / sizeof(*left_out); i++) {
+		begin = strstr(text, left_out[i]);
+		if (begin)
+			*begin = '\0';
+	}
 	for (char *p = text; *p; p++)
 		if (*p == '\n' || *p == '\t')
 			*p = ' ';
@@ -155,10 +165,29 @@ static struct {
 	struct sigaction before[ENDING];
 } on_signal;
 
-/* Removes the directory, which is empty unless a query needs much memory. Then as without it. */
+/* Removes the directory with what queries spilled. Async-signal-safe: opendir() is not. */
+static void remove_spilled(const char *path)
+{
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char entries[4096] __attribute__((aligned(8)));
+	struct dirent64 *entry;
+	ssize_t len;
+
+	if (dir < 0)
+		return;
+	while ((len = getdents64(dir, entries, sizeof(entries))) > 0)
+		for (ssize_t at = 0; at < len; at += entry->d_reclen) {
+			entry = (struct dirent64 *)(entries + at);
+			unlinkat(dir, entry->d_name, 0);
+		}
+	close(dir);
+	rmdir(path);
+}
+
+/* What a query needs beyond memory may fill a disk, and must not stay. Then as without it. */
 static void end_by_signal(int sig)
 {
-	rmdir(on_signal.path);
+	remove_spilled(on_signal.path);
 	for (size_t i = 0; i < ENDING; i++)
 		if (ending_signals[i] == sig)
 			sigaction(sig, &on_signal.before[i], NULL);
@@ -192,19 +221,6 @@ static int make_spill(struct engine *e, struct error *error)
 		   strerror(errno));
 	e->spill[0] = '\0';
 	return -EIO;
-}
-
-static void remove_spill(struct engine *e)
-{
-	DIR *dir = e->spill[0] ? opendir(e->spill) : NULL;
-	struct dirent *entry;
-
-	if (!dir)
-		return;
-	while ((entry = readdir(dir)))
-		unlinkat(dirfd(dir), entry->d_name, 0);
-	closedir(dir);
-	rmdir(e->spill);
 }
 
 static int configure(duckdb_handle config, const struct engine *e, const struct engine_opts *opts)
@@ -357,7 +373,9 @@ void engine__close(struct engine *e)
 		duckdb.disconnect(&e->connection);
 	if (e->db)
 		duckdb.close(&e->db);
-	remove_spill(e);
+	if (e->spill[0])
+		remove_spilled(e->spill);
+	on_signal.path[0] = '\0';
 	free(e);
 }
 

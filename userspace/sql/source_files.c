@@ -102,7 +102,11 @@ static int add_path(struct source_files *s, const char *path, struct error *erro
 
 	if (stat(path, &st))
 		return error__set(error, -errno, "%s: %s", path, strerror(errno));
-	return S_ISDIR(st.st_mode) ? add_folder(s, path, error) : add_file(s, path, error);
+	if (S_ISDIR(st.st_mode))
+		return add_folder(s, path, error);
+	if (!S_ISREG(st.st_mode)) /* a pipe: each table reads the file again */
+		return error__set(error, -EINVAL, "%s: not a regular file", path);
+	return add_file(s, path, error);
 }
 
 int source_files__add(struct source_files *s, const char *argument, struct error *error)

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gotrace/views/sql.h"
 #include "lib/json.h"
@@ -42,25 +43,32 @@ static struct trace_string text_of(struct cell *c)
 
 /* ---- CSV ---- */
 
-static void put_csv(struct out *o, struct trace_string s)
+/* Bytes as they are; on a terminal, where they could be commands to it, without control characters. */
+typedef void (*put_fn)(struct out *o, const void *data, size_t len);
+
+static void put_csv(struct out *o, put_fn put, struct trace_string s)
 {
 	bool quoted = s.len && (memchr(s.data, ',', s.len) || memchr(s.data, '"', s.len) ||
 				memchr(s.data, '\n', s.len) || memchr(s.data, '\r', s.len));
+	const char *quote;
+	uint32_t n;
 
 	if (!quoted) {
-		out__bytes(o, s.data, s.len);
+		put(o, s.data, s.len);
 		return;
 	}
 	out__char(o, '"');
-	for (uint32_t i = 0; i < s.len; i++) {
-		if (s.data[i] == '"')
-			out__char(o, '"');
-		out__char(o, s.data[i]);
+	while ((quote = memchr(s.data, '"', s.len))) {
+		n = (uint32_t)(quote - s.data);
+		put(o, s.data, n);
+		out__text(o, "\"\"");
+		s = (struct trace_string){ quote + 1, s.len - n - 1 };
 	}
+	put(o, s.data, s.len);
 	out__char(o, '"');
 }
 
-static void put_csv_rows(struct query *q, struct out *o, uint64_t n)
+static void put_csv_rows(struct query *q, struct out *o, put_fn put, uint64_t n)
 {
 	struct cell c;
 
@@ -73,7 +81,7 @@ static void put_csv_rows(struct query *q, struct out *o, uint64_t n)
 			if (c.kind == CELL_TEXT && !c.len)
 				out__text(o, "\"\"");
 			else
-				put_csv(o, text_of(&c));
+				put_csv(o, put, text_of(&c));
 		}
 		out__char(o, '\n');
 	}
@@ -81,6 +89,7 @@ static void put_csv_rows(struct query *q, struct out *o, uint64_t n)
 
 static int print_csv(struct query *q, struct out *o, struct error *error)
 {
+	put_fn put = isatty(STDOUT_FILENO) ? out__unicode : out__bytes;
 	const char *name;
 	uint64_t n;
 	int more;
@@ -89,11 +98,11 @@ static int print_csv(struct query *q, struct out *o, struct error *error)
 		if (i)
 			out__char(o, ',');
 		name = query__name(q, i);
-		put_csv(o, (struct trace_string){ name, (uint32_t)strlen(name) });
+		put_csv(o, put, (struct trace_string){ name, (uint32_t)strlen(name) });
 	}
 	out__char(o, '\n');
 	while ((more = query__next(q, &n, error)) > 0)
-		put_csv_rows(q, o, n);
+		put_csv_rows(q, o, put, n);
 	out__flush(o);
 	return more;
 }
