@@ -65,6 +65,21 @@ respects_the_journal()
 		--endpoint "http://127.0.0.1:$PORT" 2>"$tmp/err" && grep -q "another 'gotrace ship'" "$tmp/err"
 }
 
+# A file that is named by mistake stays as it is: one line without an end, and more than a journal has
+keeps_other_files()
+{
+	local file
+	printf 'no journal' >"$tmp/mistake.1" && truncate -s 40M "$tmp/mistake.2" || return 1
+	for file in "$tmp/mistake.1" "$tmp/mistake.2"; do
+		chmod 600 "$file" && sha256sum "$file" >"$tmp/mistake.sum"
+		! ship "$tmp/first" "$PORT" --journal "$file" 2>"$tmp/err" && grep -q 'or another file' "$tmp/err" &&
+			sha256sum --status -c "$tmp/mistake.sum" || return 1
+	done
+	head -c 20 "$tmp/first/ship.journal" >"$tmp/begun" && chmod 600 "$tmp/begun"
+	ship "$tmp/first" "$PORT" --journal "$tmp/begun" >"$tmp/out" 2>&1
+	[ "$(head -n 1 "$tmp/begun")" = "$(head -n 1 "$tmp/first/ship.journal")" ]
+}
+
 # VARIABLE=VALUE REASON: nothing is sent
 is_denied()
 {
@@ -277,6 +292,7 @@ try "what the journal has is not sent again" sends_none_again
 try "without the journal, nothing is stored twice" finds_what_is_there
 try "an object with other bytes is never replaced, and the file stays" never_replaces
 try "a journal of another place, of others, or in use is refused" respects_the_journal
+try "a file that is no journal stays" keeps_other_files
 try "wrong keys are refused, and never printed" keys_are_checked
 try "keys are read from a file of this user alone" keys_from_a_file
 try "with faults of the network and the server, each file is stored once" survives_faults

@@ -121,17 +121,19 @@ static int write_again(struct journal *j, const char *text, size_t len, struct e
 	return write_all(j, text, len, error);
 }
 
-/* One that is too large, which none of ours is, is begun again. */
+/*
+ * Begun again if it is too large, which none of ours is, or if the title was not written completely;
+ * but never a file that does not begin as this journal: the name may be that of another file.
+ */
 static int read_file(struct journal *j, struct error *error)
 {
-	size_t title = strlen(j->title);
+	ssize_t title = (ssize_t)strlen(j->title), len;
 	struct stat st;
-	ssize_t len;
 	int err = check_owner(j, &st, error);
 
 	if (err)
 		return err;
-	len = st.st_size > FILE_MAX ? 0 : st.st_size;
+	len = st.st_size > FILE_MAX ? FILE_MAX : st.st_size;
 	j->text = malloc((size_t)len + 1);
 	if (!j->text)
 		return error__set(error, -ENOMEM, "out of memory");
@@ -139,13 +141,13 @@ static int read_file(struct journal *j, struct error *error)
 	if (len < 0)
 		return error__set(error, -errno, "%s: %s", j->name, strerror(errno));
 	j->text[len] = '\0';
-	if (!memchr(j->text, '\n', (size_t)len)) /* also if it was created, and not written */
-		return write_again(j, j->title, title, error);
-	if ((size_t)len < title || memcmp(j->text, j->title, title))
+	if (memcmp(j->text, j->title, (size_t)(len < title ? len : title)))
 		return error__set(error, -EEXIST,
-				  "%s is the journal of another destination; name another one "
-				  "with --journal FILE, or remove it",
+				  "%s is the journal of another destination, or another file; name "
+				  "another one with --journal FILE, or remove it",
 				  j->name);
+	if (len < title || st.st_size > FILE_MAX)
+		return write_again(j, j->title, (size_t)title, error);
 	return split(j, j->text, (size_t)len, error);
 }
 
