@@ -305,6 +305,23 @@ interrupted()
 	[ $? -eq 143 ] && [ -z "$(ls "$folder")" ] || { ls -R "$folder"; return 1; }
 }
 
+# An export that a signal ends leaves complete files only.
+interrupted_export()
+{
+	local i
+	mkdir "$tmp/many" || return 1
+	for i in {1..400}; do
+		ln "$short" "$tmp/many/$i.trace" || cp "$short" "$tmp/many/$i.trace" || return 1
+	done
+	$READER export parquet "$tmp/many" -o "$tmp/some" >"$tmp/out.csv" 2>&1 </dev/null &
+	local pid=$!
+	background+=("$pid")
+	wait_until 30 has_staged && kill -TERM "$pid" || return 1
+	wait "$pid"
+	[ $? -eq 143 ] && [ -z "$(find "$tmp/some" -name '.gotrace-*')" ] || { find "$tmp/some" -path '*.gotrace-*'; return 1; }
+}
+
+has_staged() { [ -n "$(find "$tmp/some" -path '*/.gotrace-*/*' 2>/dev/null)" ]; }
 has_spilled() { [ -n "$(find "$1" -name '*.tmp')" ]; } # FOLDER
 
 # CSV is for programs, but on a terminal no name may control it.
@@ -412,6 +429,7 @@ try "two versions of a service" versions
 try "queries only read" only_reads
 try "memory is limited" limited
 try "an interrupted query leaves nothing" interrupted
+try "an interrupted export leaves nothing unfinished" interrupted_export
 try "hostile names" hostile_names
 try "CSV on a terminal" csv_on_a_terminal
 try "pipes are refused" pipes

@@ -161,12 +161,12 @@ static const int ending_signals[] = { SIGHUP, SIGINT, SIGPIPE, SIGTERM };
 #define ENDING (sizeof(ending_signals) / sizeof(*ending_signals))
 
 static struct {
-	char path[PATH_MAX];
+	char spill[PATH_MAX], folder[PATH_MAX]; /* empty: there is none */
 	struct sigaction before[ENDING];
 } on_signal;
 
-/* Removes the directory with what queries spilled. Async-signal-safe: opendir() is not. */
-static void remove_spilled(const char *path)
+/* Async-signal-safe: opendir() is not. */
+static void remove_files(const char *path)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	char entries[4096] __attribute__((aligned(8)));
@@ -181,24 +181,35 @@ static void remove_spilled(const char *path)
 			unlinkat(dir, entry->d_name, 0);
 		}
 	close(dir);
-	rmdir(path);
 }
 
-/* What a query needs beyond memory may fill a disk, and must not stay. Then as without it. */
+/* A directory of regular files, to which other threads may still add some. */
+static void remove_folder(const char *path)
+{
+	unsigned int tries = 100;
+
+	do
+		remove_files(path);
+	while (rmdir(path) && errno == ENOTEMPTY && --tries);
+}
+
+/* What was spilled and unfinished tables may fill a disk, and must not stay. Then as without it. */
 static void end_by_signal(int sig)
 {
-	remove_spilled(on_signal.path);
+	remove_folder(on_signal.spill);
+	remove_folder(on_signal.folder);
 	for (size_t i = 0; i < ENDING; i++)
 		if (ending_signals[i] == sig)
 			sigaction(sig, &on_signal.before[i], NULL);
 	raise(sig);
 }
 
-static void catch_signals(const struct engine *e)
+static void catch_signals(const struct engine *e, const char *folder)
 {
 	const struct sigaction action = { .sa_handler = end_by_signal };
 
-	strcpy(on_signal.path, e->spill);
+	strcpy(on_signal.spill, e->spill);
+	snprintf(on_signal.folder, sizeof(on_signal.folder), "%s", folder ?: "");
 	for (size_t i = 0; i < ENDING; i++) {
 		sigaction(ending_signals[i], NULL, &on_signal.before[i]);
 		if (on_signal.before[i].sa_handler != SIG_IGN)
@@ -207,14 +218,14 @@ static void catch_signals(const struct engine *e)
 }
 
 /* Only this user can read what queries spill. */
-static int make_spill(struct engine *e, struct error *error)
+static int make_spill(struct engine *e, const char *folder, struct error *error)
 {
 	const char *base = secure_getenv("TMPDIR");
 
 	snprintf(e->spill, sizeof(e->spill), "%s/gotrace-sql.XXXXXX",
 		 base && base[0] == '/' && strlen(base) < PATH_MAX - 32 ? base : "/tmp");
 	if (mkdtemp(e->spill)) {
-		catch_signals(e);
+		catch_signals(e, folder);
 		return 0;
 	}
 	error__set(error, -errno, "%s: cannot create a directory for temporary data: %s", e->spill,
@@ -355,7 +366,7 @@ int engine__open(struct engine **ret, const struct engine_opts *opts, struct err
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return error__set(error, -ENOMEM, "out of memory");
-	err = make_spill(e, error);
+	err = make_spill(e, opts->folder, error);
 	err = err ?: open_database(e, opts, error);
 	err = err ?: restrict_access(e, opts, error);
 	if (err)
@@ -374,8 +385,8 @@ void engine__close(struct engine *e)
 	if (e->db)
 		duckdb.close(&e->db);
 	if (e->spill[0])
-		remove_spilled(e->spill);
-	on_signal.path[0] = '\0';
+		remove_folder(e->spill);
+	on_signal.spill[0] = on_signal.folder[0] = '\0';
 	free(e);
 }
 

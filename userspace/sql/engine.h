@@ -22,7 +22,11 @@ struct engine_opts {
 	/* Absolute paths of files that statements read; borrowed */
 	const char *const *files;
 	size_t nfiles;
-	const char *folder; /* absolute: where statements read and write; NULL: nowhere */
+	/*
+	 * Absolute: the temporary directory where statements read and write, which a signal that
+	 * ends the process removes; NULL: nowhere
+	 */
+	const char *folder;
 };
 
 struct engine;
