@@ -29,8 +29,8 @@ struct journal_file {
 /*
  * Opens `name` in the directory, or creates it with mode 0600. `to`: where the files are sent, such
  * as "https://host s3://bucket/prefix". 0, or a negative errno and the reason: -EBUSY: another
- * process sends these files; -EEXIST: it is of another place; -EPERM: another user can have written
- * it.
+ * process sends these files; -EEXIST: it is of another place, or no journal, and stays as it is;
+ * -EPERM: another user can have written it.
  */
 int journal__open(struct journal **ret, int dir, const char *name, const char *to,
 		  struct error *error);
