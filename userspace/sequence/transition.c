@@ -89,6 +89,13 @@ void proc__count(struct sequencer *s, struct thread *t, uint64_t time)
 	s->runtime.procs_due = 0;
 }
 
+/* A goroutine begins to run on thread t. */
+static void proc__count_due(struct sequencer *s, struct thread *t, uint64_t time)
+{
+	if (s->runtime.procs_due)
+		proc__count(s, t, time);
+}
+
 void proc__begin_count(struct sequencer *s, uint64_t time)
 {
 	struct thread *t, *first = NULL;
@@ -115,8 +122,7 @@ void go__start(struct sequencer *s, struct thread *t, uint64_t time, struct goro
 	go__set(s, g, GO_RUNNING, t);
 	if (label)
 		EMIT(s, t, time, EV_GO_LABEL, text(s, label));
-	if (s->runtime.procs_due)
-		proc__count(s, t, time);
+	proc__count_due(s, t, time);
 	members__run(s, t, time);
 }
 
@@ -182,6 +188,7 @@ void go__switch(struct sequencer *s, struct thread *t, uint64_t time, struct gor
 		go__set(s, g, GO_WAITING, NULL);
 	}
 	go__set(s, next, GO_RUNNING, t);
+	proc__count_due(s, t, time);
 	members__run(s, t, time);
 }
 
@@ -202,6 +209,7 @@ void go__syscall_end(struct sequencer *s, struct thread *t, uint64_t time)
 		EMIT(s, t, time, EV_GO_SYSCALL_END);
 	go__set(s, t->g, GO_RUNNING, t);
 	proc__set(s, t->p, PROC_RUNNING, t);
+	proc__count_due(s, t, time);
 }
 
 void go__syscall_end_blocked(struct sequencer *s, struct thread *t, uint64_t time)

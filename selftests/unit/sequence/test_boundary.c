@@ -249,6 +249,32 @@ static void each_file_counts_procs(void **state)
 	stop(&m);
 }
 
+/* The first goroutine that runs in a file may return from a system call, or be switched to. */
+static void each_way_to_run_counts_procs(void **state)
+{
+	struct machine m;
+
+	two_running(&m, "go1.25.3");
+	m.seq->opts.between = begin_file;
+	m.seq->runtime.procs = 4;
+	park(&m, 2, 2, 0);
+	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	flush(&m);
+	forget(&m);
+	assert_int_equal(sequencer__end_generation(m.seq), 0);
+	assert_null(strstr(m.writer.text, "ProcsChange"));
+	on_g(&m, 1, GT_SYSCALL_EXIT, 1);
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "m1 GoSyscallEnd\nm1 ProcsChange 4 -\n"));
+	forget(&m);
+	m.seq->runtime.procs_due = 3; /* as after a loss, when no goroutine was seen to run */
+	create_blocked(&m, 1, 10);
+	coswitch(&m, 1, 1, 10, false);
+	flush(&m);
+	assert_non_null(strstr(m.writer.text, "m1 GoSwitch g10 #1\nm1 ProcsChange 3 -\n"));
+	stop(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +290,7 @@ int main(void)
 		cmocka_unit_test(no_time_before_the_start),
 		cmocka_unit_test(procs_that_moved_without_a_number),
 		cmocka_unit_test(each_file_counts_procs),
+		cmocka_unit_test(each_way_to_run_counts_procs),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
