@@ -1,5 +1,5 @@
 #!/bin/bash
-# parallel
+# parallel: first
 # timeout: 600
 # Runs each fuzz target for a fixed number of executions from its seeds: a short form of `make fuzz`
 # that shows findings close to the seeds.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# parallel
+# parallel: first
 # timeout: 900
 # Static checks of the kernel module: built with additional gcc warnings and sparse against Debian's
 # 6.12 source, and checked by checkpatch; any warning is a failure. Then built as DKMS does it.

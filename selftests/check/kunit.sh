@@ -1,5 +1,5 @@
 #!/bin/bash
-# parallel
+# parallel: first
 # timeout: 1500
 # The kernel module's KUnit suites, in user-mode Linux: `make check-kunit`.
 # depends on: Kbuild kmod include selftests/kunit

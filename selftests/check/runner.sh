@@ -83,6 +83,40 @@ runner_prints "a time-out of a parallel script is a failure" "1 passed, 1 failed
 # timeout: 1
 echo 1..1; echo ok 1 a; sleep 60
 CASE
+runner_prints "a failure in a script that begins first" "1 passed, 1 failed exit 1" <<'CASE'
+# parallel: first
+echo 1..2; echo ok 1 a; echo not ok 2 b; exit 1
+CASE
+
+# Scripts that begin first, and two others: each passes only while another one runs.
+at_the_same_time()
+{
+	local folder=$tmp/beside name
+
+	mkdir -p "$folder"
+	for name in a b c d; do
+		printf '%s\n' "# parallel$([[ $name > b ]] || echo ': first')" ". selftests/lib.sh" "touch $folder/$name" \
+			"wait_until 30 test -e $folder/$(tr abcd cdab <<<$name) && echo 1..1 && echo ok 1 a" >"$folder/$name.sh"
+	done
+	SELFTESTS_SCRIPTS=$folder SELFTESTS_LOG=$tmp/log selftests/run check | tail -n 1
+}
+
+same "scripts that begin first run beside the other parallel ones" "4 passed, 0 failed" "$(at_the_same_time)"
+
+by_their_limits()
+{
+	local limit
+
+	mkdir -p "$tmp/limits"
+	for limit in 60 900 1200; do
+		echo "# timeout: $limit" >"$tmp/limits/$limit.sh"
+	done
+	echo '# parallel' >"$tmp/limits/none.sh"
+	(eval "$(sed -n '/^says()/,/^}/p; /^by_limit()/,/^}/p' selftests/run)" && by_limit "$tmp"/limits/*.sh) |
+		sed 's,.*/,,; s/\.sh$//' | paste -sd' '
+}
+
+same "scripts with the largest limits begin first" "1200 900 none 60" "$(by_their_limits)"
 runner_prints "a skip for an unlisted reason is a failure" "1 passed, 1 failed exit 1" <<'CASE'
 echo 1..2; echo ok 1 a; echo "ok 2 b # SKIP did not feel like it"
 CASE
