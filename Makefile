@@ -56,6 +56,9 @@ WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-p
 CFLAGS   ?= -O2 -g
 INCLUDES := -Iinclude -Iuserspace -Ibuild/bpf -Ibuild/made
 OUR_CFLAGS := -std=gnu11 -ffile-prefix-map=$(CURDIR)=. -D_GNU_SOURCE $(WARNINGS) $(INCLUDES) -MMD -MP
+# Dependency files become complete at once: another make may read them at any time.
+NEW_DEPS    = -MF $(basename $@).d.new
+deps_done   = $(Q)mv -f $(basename $@).d.new $(basename $@).d
 BPF_CFLAGS  = -target bpf -O2 -g -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wno-missing-declarations \
 	      -Iinclude -Ibpf -idirafter /usr/include/$(shell $(CC) -print-multiarch) -MMD -MP
 
@@ -135,7 +138,8 @@ fuzzers: $(FUZZERS:%=build/fuzz/%) build/fuzz/seeds-of-ours build/reference/corp
 $(OUT)/obj/%.o: %.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CCACHE) $(CC) $(OUR_CFLAGS) $(CFLAGS) -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(OUR_CFLAGS) $(CFLAGS) $(NEW_DEPS) -c $< -o $@
+	$(deps_done)
 
 # Names of the system calls that this machine's headers know, as elements of an array
 
@@ -300,7 +304,8 @@ build/obj/selftests/kmod/kfuncs.o: | build/selftests/kmod/kfuncs.skel.h
 build/selftests/kmod/kfuncs.bpf.o: selftests/kmod/kfuncs.bpf.c
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) $(NEW_DEPS) -c $< -o $@
+	$(deps_done)
 
 build/selftests/kmod/kfuncs.skel.h: build/selftests/kmod/kfuncs.bpf.o
 	$(call say,SKEL,$@)
@@ -311,13 +316,15 @@ build/selftests/kmod/kfuncs.skel.h: build/selftests/kmod/kfuncs.bpf.o
 build/bpf/%.bpf.o: bpf/%.bpf.c
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) $(NEW_DEPS) -c $< -o $@
+	$(deps_done)
 
 # Without the kernel module: see bpf/module.bpf.h
 build/bpf/alone/%.bpf.o: bpf/%.bpf.c
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -DWITHOUT_MODULE -c $< -o $@
+	$(Q)$(BPF_CLANG) $(BPF_CFLAGS) -DWITHOUT_MODULE $(NEW_DEPS) -c $< -o $@
+	$(deps_done)
 
 build/bpf/alone.linked.o: $(BPF_SRCS:bpf/%.c=build/bpf/alone/%.o)
 	$(call say,BPFLINK,$@)
@@ -378,7 +385,8 @@ build/bench/merge: selftests/bench/merge.c build/libgotrace.a
 build/fuzz/obj/%.o: %.c
 	$(call say,FUZZ,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CCACHE) $(BPF_CLANG) $(OUR_CFLAGS) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
+	$(Q)$(CCACHE) $(BPF_CLANG) $(OUR_CFLAGS) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link $(NEW_DEPS) -c $< -o $@
+	$(deps_done)
 
 build/fuzz/libgotrace.a: $(FUZZED_SRCS:%.c=build/fuzz/obj/%.o)
 	$(call say,AR,$@)

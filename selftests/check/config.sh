@@ -106,7 +106,7 @@ watchdog()
 
 	managed_by "$PWD/$tmp/notify" && CONTROL=$tmp/run/control || return 1
 	start_background env NOTIFY_SOCKET="$PWD/$tmp/notify" WATCHDOG_USEC=1000000 $GOTRACE serve --control "$CONTROL" --exe "no-such-program-$$"
-	wait_until 20 has_more WATCHDOG=1 1 && kill -STOP "$BACKGROUND_PID" && sleep 0.5 && before=$(reports WATCHDOG=1) && sleep 3 || return 1
+	wait_until 20 has_more WATCHDOG=1 1 && kill -STOP "$BACKGROUND_PID" && pause 500 && before=$(reports WATCHDOG=1) && sleep 3 || return 1
 	echo "reports: $before, and $(reports WATCHDOG=1) 3 s later"
 	[ "$(reports WATCHDOG=1)" -eq "$before" ] && kill -CONT "$BACKGROUND_PID" && wait_until 20 has_more WATCHDOG=1 "$before" && stop_recorder
 }
@@ -123,7 +123,7 @@ not_its_manager()
 
 unit_is_valid()
 {
-	make -s DESTDIR="$PWD/$tmp/root" PREFIX=/usr install_service && UNIT=$tmp/root/usr/lib/systemd/system/gotrace-bpf.service && [ -e "$tmp/root/etc/gotrace-bpf.conf.example" ] &&
+	locked make -s DESTDIR="$PWD/$tmp/root" PREFIX=/usr install_service && UNIT=$tmp/root/usr/lib/systemd/system/gotrace-bpf.service && [ -e "$tmp/root/etc/gotrace-bpf.conf.example" ] &&
 		grep -q '^ExecStart=/usr/bin/gotrace-bpf serve ' "$UNIT" && sed -i "s,=/usr/bin/gotrace-bpf,=$PWD/$GOTRACE," "$UNIT" || return 1
 	command -v systemd-analyze >/dev/null || return 0
 	systemd-analyze verify --man=no "$UNIT" 2>&1 | tee "$tmp/verify"
@@ -133,7 +133,7 @@ unit_is_valid()
 # With the capabilities of the unit: a program of another user, and a request by HTTP.
 capabilities()
 {
-	local caps port=$((20000 + $$ % 20000)) trace=$tmp/caps.trace
+	local caps port=$((20000 + $$ % 12000)) trace=$tmp/caps.trace
 
 	caps=$(sed -n 's/^CapabilityBoundingSet=//p' "$UNIT" | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
 	echo "$caps"

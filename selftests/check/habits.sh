@@ -39,11 +39,12 @@ helps() # PROGRAM VERB: -h, -? and `help VERB` print the same as --help
 
 # --- processes
 
-# NAME [ARGV0]: starts a copy of tiny with that name; sets PID. It is killed at the end.
+# NAME [ARGV0]: starts a copy of tiny with that name; sets PID. It is killed at the end, and by the kernel
+# when the script itself is killed.
 start_named()
 {
 	[ -e "$tmp/$1" ] || cp "$tiny" "$tmp/$1" || return 1
-	(exec -a "${2-$tmp/$1}" "$tmp/$1" -duration 900s >/dev/null 2>&1 </dev/null) &
+	setpriv --pdeathsig KILL bash -c 'exec -a "$0" "$1" -duration 900s' "${2-$tmp/$1}" "$tmp/$1" >/dev/null 2>&1 </dev/null &
 	PID=$!
 	background+=("$PID")
 	wait_until 10 eval '[ "$(readlink /proc/$PID/exe)" = "$PWD/$tmp/'"$1"'" ]' && sleep 0.1

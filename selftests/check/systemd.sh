@@ -21,7 +21,7 @@ unit()
 write_units()
 {
 	local root=$SHARE/root
-	make -s DESTDIR="$root" PREFIX=/usr install install_service >"$tmp/install" &&
+	locked make -s DESTDIR="$root" PREFIX=/usr install install_service >"$tmp/install" &&
 		install -D -m 644 -t "$UNITS" "$root/usr/lib/systemd/system/gotrace-bpf.service" || return 1
 	unit default.target "[Unit]" "Wants=test.service"
 	unit sysinit.target "[Unit]"
