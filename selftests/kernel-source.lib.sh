@@ -26,9 +26,15 @@ kernel_source_locked() # COMMAND...: exclusive among all trees on this machine
 	return $status
 }
 
-kernel_source()
+kernel_source() # without the lock if it is there: a build of another script may hold it for minutes
 {
-	kernel_source_locked ks_source
+	local version
+
+	if version=$(ks_version) && [ -e "$KS_CACHE/$version" ]; then
+		echo "$KS_CACHE/$version"
+	else
+		kernel_source_locked ks_source
+	fi
 }
 
 ks_version() # of the installed package, or of the one available

@@ -169,8 +169,20 @@ print(json.dumps(answer))' "$1/monitor" "${@:2}"
 
 # RELEASE: sets VM_MODULE to the kernel module built for it, with the kernel's BTF. Built in a copy,
 # so that the tree stays clean; cached by the content of all its inputs. False, with the compiler's
-# messages, when it does not build.
+# messages, when it does not build. Machines of the same release, which start at the same time, wait
+# for the first one's build.
 vm_module()
+{
+	local status
+
+	mkdir -p "$VM_CACHE" && exec 9>"$VM_CACHE/module.lock" && flock 9 || return 1
+	vm_build_module "$1" 9>&-
+	status=$?
+	exec 9>&-
+	return $status
+}
+
+vm_build_module() # RELEASE
 {
 	local release=$1 key folder
 

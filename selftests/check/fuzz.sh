@@ -6,9 +6,14 @@
 # depends on: Makefile include userspace selftests/reference selftests/targets selftests/fuzz selftests/blackbox selftests/perfdata
 . "$(dirname "$0")/../lib.sh"
 
+# Objects are built before the lock is taken: nothing else writes them, and other scripts need the lock meanwhile.
 fuzzers_are_built()
 {
-	selftests/deps.sh libclang-rt-19-dev && locked make --no-print-directory "-j$(nproc)" fuzzers
+	local make=(make --no-print-directory "-j$(nproc)") objects
+
+	objects=$(printf 'build/fuzz/obj/%s.o ' $(basename -s .c -a selftests/fuzz/fuzz_*.c | sed 's,^,selftests/fuzz/,'))
+	selftests/deps.sh libclang-rt-19-dev && { make -q build/libgotrace.a || locked "${make[@]}" build/libgotrace.a; } &&
+		"${make[@]}" build/fuzz/libgotrace.a $objects && locked "${make[@]}" fuzzers
 }
 
 ran() # NAME: without a finding; otherwise prints its line and the end of its log
