@@ -36,7 +36,7 @@ report()
 {
 	local size
 
-	/usr/bin/time -o "$tmp/time" -f "report: %e s, %M KB of memory" build/gotrace report "$RECORDED" -o "$tmp/page.html" &&
+	/usr/bin/time -o "$tmp/time" -f "report: %e s, %U s + %S s of CPU time, %M KB of memory" build/gotrace report "$RECORDED" -o "$tmp/page.html" &&
 		figure "$(cat "$tmp/time")" && size=$(stat -c %s "$tmp/page.html") &&
 		figure "report: a page of $size bytes" && [ "$size" -lt $PAGE_MAX ] && in_browser report "file://$PWD/$tmp/page.html"
 }

@@ -130,6 +130,19 @@ kernel()
 	same_text "$tmp/sums" "$tmp/expected"
 }
 
+# Counters of goroutines by state and of threads that wait for a CPU; those of both timelines are equal.
+counters()
+{
+	local trace
+
+	for trace in "$tmp/selftrace.trace" "$CORPUS"/runs/{short,few}-"$ORACLE_GO".trace; do
+		$READER export chrome "$trace" -o "$tmp/chrome" --force && $READER events --kernel --json "$trace" >"$tmp/events" &&
+			$python selftests/export/counters.py "$tmp/chrome" "$tmp/events" >"$tmp/compared" || { cat "$tmp/compared"; return 1; }
+		[ "$(wc -l <"$tmp/compared")" -ge 4 ] && grep -q '^Goroutines runnable (run queues): [1-9]' "$tmp/compared" &&
+			{ [ "$trace" != "$tmp/selftrace.trace" ] || grep -q '^Threads waiting for a CPU: [1-9]' "$tmp/compared"; } || return 1
+	done
+}
+
 samples()
 {
 	same_samples "$tmp/perfetto.json" "$tmp/selftrace.trace"
@@ -236,6 +249,7 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "golden traces in all formats" golden
 	try "stacks of speedscope" same_stacks
 	try "a trace of gotrace-bpf: as gotrace latency, and as single events" kernel
+	try "counters: as the states, whenever they change" counters
 	try "CPU samples" samples
 	try "the output file" output_file
 	try "--from and --to" parts

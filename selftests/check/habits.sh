@@ -150,6 +150,40 @@ long_trace() # larger than a pipe's buffer
 		[ "$($READER events "$tmp/n.trace" | wc -c)" -gt 200000 ]
 }
 
+# COMMAND...: the last line that it prints on a terminal; sets $tmp/err to what it prints on a pipe instead
+last_line()
+{
+	run "$@" && [ $status -eq 0 ] || return 1
+	script -qec "$(printf ' %q' "$@")" /dev/null </dev/null | tr -d '\r' | tail -n 1
+}
+
+# Each command that writes a file for another one names that on a terminal, and only there.
+suggests_next()
+{
+	local made=$tmp/next command pattern
+
+	cp "$tmp/n.trace" "$made.trace" && $READER text "$made.trace" -o "$made.txt" && $READER pack "$made.trace" -o "$made.pack" || return 1
+	while IFS='|' read -r command pattern; do
+		last_line $READER $command --force >"$tmp/line" && grep -q "^gotrace: next: $pattern$" "$tmp/line" || { echo "$command: $(cat "$tmp/line")"; return 1; }
+		! grep -q 'next: ' "$tmp/err" || { echo "$command: on a pipe"; return 1; }
+	done <<-END
+		cut $made.trace --from 100ms --to 200ms -o $made.cut|'gotrace latency $made.cut', 'gotrace view $made.cut' .*
+		convert $made.trace -o $made.cut|.* or 'go tool trace $made.cut'
+		anonymize $made.trace -o $made.cut|'gotrace latency $made.cut', .*
+		assemble $made.txt -o $made.cut|'gotrace latency $made.cut', .*
+		unpack $made.pack -o $made.cut|'gotrace latency $made.cut', .*
+		export perfetto $made.trace -o $made.out|open $made.out in https://ui.perfetto.dev
+		export chrome $made.trace -o $made.out|open $made.out in chrome://tracing .*
+		export speedscope $made.trace -o $made.out|open $made.out in https://www.speedscope.app
+		export folded $made.trace -o $made.out|open $made.out in .*
+		export ndjson $made.trace -o $made.out|'jq -r .kind $made.out .*'
+		profile wall $made.trace -o $made.out|'go tool pprof -http=: $made.out' .*
+		report $made.trace -o $made.html|open $made.html in a browser
+	END
+	last_line $READER pack "$made.trace" -o "$made.pack" --force >"$tmp/line" && ! grep 'next: ' "$tmp/line" || return 1
+	last_line $READER convert "$made.trace" -o - >"$tmp/line" && ! grep -a 'next: ' "$tmp/line"
+}
+
 # Each time that these verbs print can be used with --from: the first line is that of the same time.
 times_as_printed()
 {
@@ -269,6 +303,7 @@ done
 try "probes | head" ends_with_head $GOTRACE probes --exe "$tiny"
 try "doctor | head" ends_with_head $GOTRACE doctor
 try "describe | head" ends_with_head $READER describe
+try "the next command is named on a terminal" suggests_next
 try "times in the form in which they are printed" times_as_printed
 try "--all" unified
 try "a perf.data that is still being written" perf_still_written

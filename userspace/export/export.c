@@ -416,12 +416,16 @@ int export__step(struct export *e, const struct timeline *t, const struct timeli
 
 	e->kernel = timeline__threads(t);
 	if (step->event)
+		export__count_until(e, step->event->time);
+	else if (step->item)
+		export__count_until(e, timeline__time(t, step->item->time));
+	if (step->event)
 		err = export__event(e, step->event);
 	if (!err && (step->table || step->loss))
 		err = export__refresh(e, step->table);
 	if (!err && step->item)
 		err = export__item(e, t, step->item);
-	export__count(e, false);
+	export__count(e);
 	return result(e, err, error);
 }
 
@@ -446,7 +450,7 @@ int export__finish(struct export *e, struct error *error)
 {
 	int err = annotation_tracker__finish(&e->annotations, e->now);
 
-	export__count(e, true);
+	export__write_counts(e);
 	if (!err)
 		err = goroutine_tracker__finish(&e->goroutines);
 	if (!err)

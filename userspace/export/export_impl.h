@@ -147,8 +147,15 @@ void export__free_threads(struct export *e);
 
 int export__range(void *e, const struct trace_event *ev, const struct semantics *m);
 void export__metric(struct export *e, const struct semantics *m);
-/* Writes counters of states that have changed, at most once per COUNTER_STEP. */
-void export__count(struct export *e, bool at_end);
+/* Writes counters of states that have changed, */
+void export__write_counts(struct export *e);
+/* once per COUNTER_STEP, after a step of the timeline, */
+void export__count(struct export *e);
+/*
+ * or before one at `time`, if the counters have changed since they were written: otherwise, what
+ * they were in a burst of events would remain as long as nothing happens.
+ */
+void export__count_until(struct export *e, int64_t time);
 
 /* ---- export_annotations.c ---- */
 

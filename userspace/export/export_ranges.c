@@ -10,7 +10,7 @@
 #include "analysis/durations.h"
 #include "export/export_impl.h"
 
-/* ns: minimum distance of two values of a counter of states; slices contain each change */
+/* ns: minimum distance of two changes of a counter of states; slices contain each change */
 #define COUNTER_STEP 100000
 
 /* ---- ranges ---- */
@@ -137,12 +137,28 @@ void export__metric(struct export *e, const struct semantics *m)
 	}
 }
 
-void export__count(struct export *e, bool at_end)
+void export__write_counts(struct export *e)
 {
-	if (!at_end && e->counted && time_sub(e->now, e->counted) < COUNTER_STEP)
-		return;
 	for (unsigned int i = 0; i < COUNTER_HEAP; i++)
 		if (e->counters[i].value != e->counters[i].written)
 			write_counter(e, i);
+}
+
+static bool is_due(const struct export *e, int64_t time)
+{
+	return !e->counted || time_sub(time, e->counted) >= COUNTER_STEP;
+}
+
+void export__count(struct export *e)
+{
+	if (!is_due(e, e->now))
+		return;
+	export__write_counts(e);
 	e->counted = e->now;
+}
+
+void export__count_until(struct export *e, int64_t time)
+{
+	if (e->started && is_due(e, time))
+		export__write_counts(e);
 }

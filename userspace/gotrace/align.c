@@ -262,6 +262,8 @@ static int run(const struct arguments *args, const char *trace, struct error *er
 	progress__end();
 	if (!err)
 		(args->in.json ? print_json : print_text)(out, &a, &added);
+	if (!err)
+		output__suggest(args->in.out);
 	alignment__deinit(&a);
 	return err;
 }

@@ -35,6 +35,8 @@ static int write_out(const struct filter *filter, struct input *in, const char *
 		outbuf__flush(&out, error); /* what precedes the failure, for standard output */
 	else
 		err = output__commit(&out, file, error);
+	if (!err && filter->makes == FILE_TRACE)
+		output__suggest(path);
 	outbuf__deinit(&out);
 	trace_file__destroy(file);
 	return err;

@@ -190,6 +190,7 @@ static int write_out(struct run *run, int64_t start, struct start_functions *fun
 	if (err)
 		return cannot_write(run, err, error);
 	report_changes(run);
+	output__suggest(run->a->in.out);
 	return 0;
 }
 

@@ -83,11 +83,24 @@ int output__open(struct trace_file **ret, const char *path, enum file_kind kind,
 	return 0;
 }
 
+/* Only a person can use a suggestion: a script's log stays as it was. */
+static bool suggests(const char *path)
+{
+	return isatty(STDERR_FILENO) && strcmp(path, "-");
+}
+
 void output__suggest(const char *path)
 {
-	if (isatty(STDERR_FILENO) && strcmp(path, "-"))
-		log__msg("next: 'gotrace latency %s', 'gotrace waits %s' or 'go tool trace %s'",
+	if (suggests(path))
+		log__msg("next: 'gotrace latency %s', 'gotrace view %s' (in a browser) or 'go tool "
+			 "trace %s'",
 			 path, path, path);
+}
+
+void output__suggest_use(const char *path, const char *before, const char *after)
+{
+	if (suggests(path))
+		log__msg("next: %s%s%s", before, path, after);
 }
 
 static int append(void *to, const void *data, size_t len)

@@ -28,5 +28,7 @@ int output__commit(struct outbuf *o, struct trace_file *file, struct error *erro
 
 /* On a terminal, suggests commands that read the trace `path`, unless it is "-". */
 void output__suggest(const char *path);
+/* On a terminal, suggests what to do with another file: the text `before`, its path, and `after`. */
+void output__suggest_use(const char *path, const char *before, const char *after);
 
 #endif

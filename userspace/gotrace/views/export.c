@@ -40,7 +40,8 @@ struct kind {
 	create_sink_fn create_sink; /* of a timeline; NULL: `convert` */
 	convert_fn convert;
 	bool binary;
-	bool parquet; /* a directory of files, of several traces; neither of the above */
+	bool parquet;		 /* a directory of files, of several traces; neither of the above */
+	const char *use, *after; /* suggested on a terminal, with the path in between */
 };
 
 static const struct argp_option options[] = {
@@ -87,11 +88,16 @@ static int convert_timeline(const struct arguments *a, struct timeline *t, struc
 /* ---- command line ---- */
 
 static const struct kind kinds[] = {
-	{ "perfetto", .create_sink = perfetto__create, .binary = true },
-	{ "chrome", .create_sink = chrome__create },
-	{ "speedscope", .convert = stacks__speedscope },
-	{ "ndjson", .convert = lines__write },
-	{ "folded", .convert = stacks__folded },
+	{ "perfetto", .create_sink = perfetto__create, .binary = true, .use = "open ",
+	  .after = " in https://ui.perfetto.dev" },
+	{ "chrome", .create_sink = chrome__create, .use = "open ",
+	  .after = " in chrome://tracing or https://ui.perfetto.dev" },
+	{ "speedscope", .convert = stacks__speedscope, .use = "open ",
+	  .after = " in https://www.speedscope.app" },
+	{ "ndjson", .convert = lines__write, .use = "'jq -r .kind ",
+	  .after = " | sort | uniq -c'" },
+	{ "folded", .convert = stacks__folded, .use = "open ",
+	  .after = " in https://www.speedscope.app, or 'flamegraph.pl' makes a picture of it" },
 	{ "parquet", .parquet = true },
 };
 
@@ -232,6 +238,8 @@ static int export_trace(struct arguments *a, struct error *error)
 	err = read_timeline(&a->in, read_trace, &reading, error);
 	if (!err)
 		err = output__commit(&out, file, error);
+	if (!err)
+		output__suggest_use(path, a->kind->use, a->kind->after);
 	outbuf__deinit(&out);
 	trace_file__destroy(file);
 	return err;

@@ -271,6 +271,8 @@ static int write_profile(struct reading *r, struct error *error)
 	err = pprof__write(s, &r->pprof, &out, error);
 	if (!err)
 		err = output__commit(&out, file, error);
+	if (!err)
+		output__suggest_use(path, "'go tool pprof -http=: ", "' (in a browser)");
 	outbuf__deinit(&out);
 	trace_file__destroy(file);
 	return err;

@@ -72,6 +72,8 @@ static int write_output(const struct report_data *d, const char *data, size_t le
 	err = d->in.json ? outbuf__put(&out, data, len, error) : put_page(&out, data, len, error);
 	if (!err)
 		err = output__commit(&out, file, error);
+	if (!err && !d->in.json)
+		output__suggest_use(d->in.out, "open ", " in a browser");
 	outbuf__deinit(&out);
 	trace_file__destroy(file);
 	return err;
