@@ -2,7 +2,7 @@
 /*
  * Writes an archive: see archive.h.
  *
- * A segment is a generation, or a part of one that is larger than SEGMENT_MAX. Each is decoded
+ * A segment is a generation, or a part of one that is larger than a segment may be. Each is decoded
  * again before it is written; if that does not return the same bytes, or saves nothing, it is
  * compressed with zstd instead. So are v1 traces and what follows the last valid batch of a trace.
  */
@@ -24,6 +24,7 @@ struct archive_writer {
 	struct outbuf entries;		       /* of the index */
 	struct table_model dictionary, reader; /* to encode, and as a reader will have it */
 	uint64_t offset, plain_offset, generation;
+	size_t batches; /* of the open segment */
 };
 
 static int no_memory(struct error *error)
@@ -56,7 +57,7 @@ static int write_segment(struct archive_writer *w, struct archive_head *head, st
 	if (outbuf__put(&w->entries, in_index, sizeof(in_index), NULL))
 		return no_memory(error);
 	w->plain_offset += w->plain.len;
-	w->plain.len = 0;
+	w->plain.len = w->batches = 0;
 	err = write_bytes(w, bytes, sizeof(bytes), error);
 	err = err ?: write_bytes(w, w->tables.data, w->tables.len, error);
 	return err ?: write_bytes(w, w->events.data, w->events.len, error);
@@ -166,7 +167,8 @@ static int add_batches(struct archive_writer *w, struct input *in, struct error 
 		len = segment__batch(data, len, &generation);
 		if (!len)
 			break;
-		if (w->plain.len + len > SEGMENT_MAX || (generation && generation != w->generation))
+		if (w->plain.len + len > SEGMENT_MAX || w->batches == SEGMENT_PIECES_MAX ||
+		    (generation && generation != w->generation))
 			err = end_segment(w, error);
 		if (err)
 			return err;
@@ -175,6 +177,7 @@ static int add_batches(struct archive_writer *w, struct input *in, struct error 
 		if (outbuf__put(&w->plain, data, len, NULL))
 			return no_memory(error);
 		input__consume(in, len);
+		w->batches++;
 		if (!generation) /* EndOfGeneration */
 			err = end_segment(w, error);
 		if (err)

@@ -129,6 +129,45 @@ static uint64_t code_header(struct segment *s, unsigned int kind, uint64_t near,
 	return predictor__value(&s->p, CONTEXT(kind), near, 0, v);
 }
 
+/* `len` bytes of the segment were decoded. Rejects more than were announced, before they use memory. */
+static int charge(struct segment *s, size_t len)
+{
+	if (len > s->max)
+		return -EBADMSG;
+	s->max -= len;
+	return 0;
+}
+
+static uint8_t *put_padded(uint8_t *p, uint64_t v, unsigned int len)
+{
+	for (; len > 1; len--, v >>= 7)
+		*p++ = (uint8_t)(v | 0x80);
+	*p++ = (uint8_t)v;
+	return p;
+}
+
+#define HEAD_MAX (2 + 4 * LEB_MAX)
+
+/* Writes the header of a batch with `len` bytes of data. Returns one past it. */
+static uint8_t *put_head(uint8_t *p, const struct piece *piece, size_t len)
+{
+	*p++ = piece->experiment ? EV_EXPERIMENTAL_BATCH : EV_EVENT_BATCH;
+	if (piece->experiment)
+		*p++ = piece->experiment;
+	p = leb__put(leb__put(leb__put(p, piece->gen), piece->m), piece->time);
+	return put_padded(p, len, piece->size_len);
+}
+
+/* The header of a batch was decoded. */
+static int charge_head(struct segment *s, const struct piece *piece)
+{
+	uint8_t head[HEAD_MAX];
+
+	if (!piece->size_len || piece->size_len > LEB_MAX)
+		return -EBADMSG;
+	return charge(s, (size_t)(put_head(head, piece, 0) - head));
+}
+
 static int code_bytes(struct segment *s, struct piece *piece)
 {
 	uint64_t before = piece->kind;
@@ -137,9 +176,8 @@ static int code_bytes(struct segment *s, struct piece *piece)
 
 	piece->len = code_header(s, LENGTH, piece->kind, piece->len);
 	if (s->p.coder->decode) {
-		if (piece->len > s->max)
+		if (charge(s, piece->len))
 			return -EBADMSG;
-		s->max -= piece->len;
 		piece->at = s->other.len;
 	}
 	for (size_t i = 0; i < piece->len; i++) {
@@ -164,7 +202,7 @@ static int code_piece(struct segment *s, size_t i)
 	if (kind == PIECE_BYTES)
 		return code_bytes(s, piece);
 	if (kind == PIECE_END)
-		return 0;
+		return s->p.coder->decode ? charge(s, 1) : 0;
 	if (kind > PIECE_BYTES)
 		return -EBADMSG;
 	piece->experiment = (uint8_t)code_header(s, EXPERIMENT, kind, piece->experiment);
@@ -172,6 +210,8 @@ static int code_piece(struct segment *s, size_t i)
 	piece->m = code_header(s, M, kind, piece->m);
 	piece->time = code_header(s, TIME, kind, piece->time);
 	piece->size_len = (uint8_t)code_header(s, SIZE, kind, piece->size_len);
+	if (s->p.coder->decode && charge_head(s, piece))
+		return -EBADMSG;
 	if (kind == PIECE_BATCH)
 		return code_bytes(s, piece);
 	return s->p.coder->decode && kind == PIECE_EVENTS ? segment__add_to_thread(s, i) : 0;
@@ -185,13 +225,13 @@ static int code_pieces(struct segment *s)
 	for (size_t i = 0; !err; i++) {
 		if (!coder__bit(s->p.coder, CONTEXT(MORE), CONTEXT(MORE) + 1, MIXER, i < s->n))
 			return 0;
-		if (decode && (coder__is_bad(s->p.coder) || !s->max))
+		if (decode && (coder__is_bad(s->p.coder) || i == SEGMENT_PIECES_MAX ||
+			       (i && s->piece[i - 1].kind == PIECE_BYTES)))
 			return -EBADMSG;
 		if (decode) {
 			if (array__grow_cleared(&s->piece, i, &s->cap, sizeof(*s->piece)))
 				return -ENOMEM;
 			s->n = i + 1;
-			s->max--;
 		}
 		err = code_piece(s, i);
 	}
@@ -270,28 +310,15 @@ int segment__encode(struct table_model *t, const void *data, size_t len, struct 
 
 /* ---- putting a decoded segment together ---- */
 
-static uint8_t *put_padded(uint8_t *p, uint64_t v, unsigned int len)
-{
-	for (; len > 1; len--, v >>= 7)
-		*p++ = (uint8_t)(v | 0x80);
-	*p++ = (uint8_t)v;
-	return p;
-}
-
 static int put_batch(struct outbuf *ret, const struct piece *piece, const char *data, size_t len)
 {
-	uint8_t head[2 + 4 * LEB_MAX], *p = head;
+	uint8_t head[HEAD_MAX];
 
-	if (piece->size_len > LEB_MAX || (piece->size_len < 10 && len >> 7 * piece->size_len))
+	if (piece->size_len < LEB_MAX && len >> 7 * piece->size_len)
 		return -EBADMSG;
-	*p++ = piece->experiment ? EV_EXPERIMENTAL_BATCH : EV_EVENT_BATCH;
-	if (piece->experiment)
-		*p++ = piece->experiment;
-	p = leb__put(leb__put(leb__put(p, piece->gen), piece->m), piece->time);
-	p = put_padded(p, len, piece->size_len);
-	return outbuf__put(ret, head, (size_t)(p - head), NULL) ?:
-		       outbuf__put(ret, data, len, NULL)	? -ENOMEM :
-								  0;
+	return outbuf__put(ret, head, (size_t)(put_head(head, piece, len) - head), NULL) ?:
+		       outbuf__put(ret, data, len, NULL)				 ? -ENOMEM :
+											   0;
 }
 
 /* The data of the next batch of a table. */
@@ -365,7 +392,7 @@ int segment__decode_tables(struct table_model *t, struct buf tables, size_t plai
 int segment__decode(struct table_model *t, struct buf tables, struct buf events, size_t plain,
 		    struct outbuf *ret)
 {
-	struct segment s = { .max = plain + 1 }; /* a piece of BYTES has no header */
+	struct segment s = { .max = plain };
 	struct tables_data data = {};
 	struct coder *c = NULL;
 	int err = decode_tables(t, tables, plain, &data);

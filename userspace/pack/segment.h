@@ -12,9 +12,9 @@
 #include "format/spec.h"
 #include "pack/table_model.h"
 
-#define SEGMENT_MAX	  (8u << 20) /* bytes of the trace */
-
-#define SEGMENT_BATCH_MAX (64 + TRACE_BATCH_MAX) /* bytes of a batch with its header */
+#define SEGMENT_MAX	   (8u << 20)		  /* bytes of the trace */
+#define SEGMENT_BATCH_MAX  (64 + TRACE_BATCH_MAX) /* bytes of a batch with its header */
+#define SEGMENT_PIECES_MAX (1u << 17)		  /* batches: a reader needs memory for each */
 
 /*
  * Length of the batch, or of the event EndOfGeneration (*ret_generation is 0 then), at the start of
@@ -22,7 +22,10 @@
  */
 size_t segment__batch(const void *data, size_t len, uint64_t *ret_generation);
 
-/* Appends the coded tables and events to two buffers. Returns 0 or -ENOMEM. */
+/*
+ * Appends the coded tables and events to two buffers. Returns 0 or -ENOMEM. A segment of more than
+ * SEGMENT_PIECES_MAX batches is encoded as well, but not decoded.
+ */
 int segment__encode(struct table_model *t, const void *data, size_t len, struct outbuf *ret_tables,
 		    struct outbuf *ret_events);
 /*

@@ -281,6 +281,51 @@ static void other_traces_are_returned(void **state)
 	trace = v2;
 }
 
+/* A trace of more batches than a segment may have is split, and an archive that has them is rejected. */
+static void many_batches_are_split(void **state)
+{
+	struct archive_head head = { .kind = ARCHIVE_MODEL };
+	struct outbuf v2 = trace, forged = {}, tables = {}, events = {};
+	struct table_model writer = {};
+	struct error error = {};
+	uint8_t bytes[ARCHIVE_HEAD_LEN];
+	struct input *in;
+
+	trace = (struct outbuf){};
+	put(&trace, v2.data, 16);
+	for (uint64_t m = 0; m <= SEGMENT_PIECES_MAX; m++) {
+		put(&trace, "\1\1", 2);
+		put_leb(&trace, m);
+		put(&trace, "\1\0", 2);
+	}
+	assert_int_equal(pack(&trace, &forged, &error), 0);
+	assert_in_range(forged.len, 1, 4000); /* zstd: more */
+	assert_int_equal(input__open_memory(&in, forged.data, forged.len, &error), 0);
+	assert_int_equal(compare(in, 0, 1000, &error), 0);
+	input__destroy(in);
+	assert_int_equal(
+		segment__encode(&writer, trace.data + 16, trace.len - 16, &tables, &events), 0);
+	head.plain = (uint32_t)trace.len - 16;
+	head.tables = (uint32_t)tables.len;
+	head.events = (uint32_t)events.len;
+	head.sum = archive__sum(0, trace.data + 16, trace.len - 16);
+	archive_head__put(bytes, &head);
+	forged.len = ARCHIVE_MAGIC_LEN + ARCHIVE_HEAD_LEN + 16; /* the header of the trace */
+	put(&forged, bytes, sizeof(bytes));
+	put(&forged, tables.data, tables.len);
+	put(&forged, events.data, events.len);
+	assert_int_equal(input__open_memory(&in, forged.data, forged.len, &error), 0);
+	assert_int_equal(compare(in, 0, 1000, &error), -EBADMSG);
+	assert_non_null(strstr(error.text, "a segment is corrupt"));
+	input__destroy(in);
+	table_model__deinit(&writer);
+	outbuf__deinit(&trace);
+	outbuf__deinit(&forged);
+	outbuf__deinit(&tables);
+	outbuf__deinit(&events);
+	trace = v2;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +336,7 @@ int main(void)
 		cmocka_unit_test(truncated_archives_are_rejected),
 		cmocka_unit_test(changed_archives_are_rejected),
 		cmocka_unit_test(other_traces_are_returned),
+		cmocka_unit_test(many_batches_are_split),
 	};
 
 	return cmocka_run_group_tests(tests, make, clean);

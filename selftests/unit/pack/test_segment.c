@@ -9,12 +9,23 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "format/encode.h"
 #include "format/kernel.h"
 #include "format/private.h"
 #include "pack/segment.h"
+
+/* Allocations beyond fail. Not with a sanitizer, whose shadow memory would count. */
+static void limit_data(rlim_t bytes)
+{
+#ifndef __SANITIZE_ADDRESS__
+	setrlimit(RLIMIT_DATA, &(struct rlimit){ bytes, bytes });
+#endif
+}
 
 struct coded {
 	struct outbuf tables, events;
@@ -341,6 +352,76 @@ static void corrupt_data_is_bounded(void **state)
 	table_model__deinit(&reader);
 }
 
+/* `n` empty batches, each of another thread, or as many ends of a generation. */
+static struct outbuf made_pieces(size_t n, bool ends)
+{
+	struct outbuf o = {}, none = {};
+
+	for (size_t i = 0; i < n; i++)
+		if (ends)
+			put(&o, "\x34", 1);
+		else
+			put_batch(&o, i, 1, &none, NULL);
+	return o;
+}
+
+/* Decodes in a process that may use `room` more bytes, plus what a segment always needs. */
+static int decode_within(size_t room, const struct coded *c, size_t plain)
+{
+	struct table_model reader = {};
+	struct outbuf again = {};
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		limit_data(room + (64u << 20));
+		_exit(-decode(&reader, c, plain, &again));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return -WEXITSTATUS(status);
+}
+
+/* A few kB announce millions of batches: they are rejected before memory is allocated for them. */
+static void many_batches_are_rejected(void **state)
+{
+	for (unsigned int ends = 0; ends < 2; ends++)
+		for (size_t n = SEGMENT_PIECES_MAX; n < 1400000; n *= 10) {
+			struct outbuf o = made_pieces(n, ends);
+			struct table_model writer = {};
+			struct coded c = {};
+
+			encode(&writer, o.data, o.len, &c);
+			assert_in_range(c.events.len, 1, 4000);
+			assert_int_equal(decode_within(64u << 20, &c, o.len),
+					 n > SEGMENT_PIECES_MAX ? -EBADMSG : 0);
+			outbuf__deinit(&o);
+			outbuf__deinit(&c.tables);
+			outbuf__deinit(&c.events);
+			table_model__deinit(&writer);
+		}
+}
+
+/* The headers of batches count as bytes of the segment, not only their data. */
+static void headers_are_bounded(void **state)
+{
+	struct outbuf o = made_pieces(3000, false);
+	struct table_model writer = {}, reader = {};
+	struct outbuf again = {};
+	struct coded c = {};
+
+	encode(&writer, o.data, o.len, &c);
+	assert_int_equal(decode(&reader, &c, o.len, &again), 0);
+	assert_int_equal(decode(&reader, &c, o.len - 1, &again), -EBADMSG);
+	assert_int_equal(again.len, 0); /* before any batch was put together */
+	outbuf__deinit(&o);
+	outbuf__deinit(&again);
+	outbuf__deinit(&c.tables);
+	outbuf__deinit(&c.events);
+	table_model__deinit(&writer);
+	table_model__deinit(&reader);
+}
+
 static void batches_are_found(void **state)
 {
 	struct outbuf o = made_generation();
@@ -369,6 +450,8 @@ int main(void)
 		cmocka_unit_test(known_tables_take_little_space),
 		cmocka_unit_test(tables_suffice_for_the_next_segment),
 		cmocka_unit_test(corrupt_data_is_bounded),
+		cmocka_unit_test(many_batches_are_rejected),
+		cmocka_unit_test(headers_are_bounded),
 		cmocka_unit_test(batches_are_found),
 	};
 
