@@ -350,7 +350,9 @@ b.trace"
 	sql 'SELECT file FROM runs' "$file" | jq -r .file | cmp - <(echo "$file") &&
 		timeout 60 $READER export parquet "$file" -o "$tmp/odd" --host '../../x' --service 'a/b=c' &&
 		[ "$(find "$tmp/odd/runs" -name '*.parquet' | wc -l)" -eq 1 ] && sql 'SELECT host, service FROM runs' "$tmp/odd" >"$tmp/odd.json" &&
-		jq -e '.host == "../../x" and .service == "a/b=c"' "$tmp/odd.json" && [ "$(find "$tmp/odd" -maxdepth 1 | wc -l)" -gt 5 ]
+		jq -e '.host == "../../x" and .service == "a/b=c"' "$tmp/odd.json" && [ "$(find "$tmp/odd" -maxdepth 1 | wc -l)" -gt 5 ] &&
+		timeout 60 $READER export parquet "$short" -o "$tmp/null" --host NULL --service __HIVE_DEFAULT_PARTITION__ &&
+		[ "$($READER sql 'SELECT host, service FROM runs' "$tmp/null" | tail -n 1)" = NULL,__HIVE_DEFAULT_PARTITION__ ]
 }
 
 corrupt() # A corrupt trace: no file of it, and no directory is left
