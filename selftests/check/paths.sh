@@ -8,7 +8,7 @@
 # timeout: 120
 . "$(dirname "$0")/../lib.sh"
 
-tops='userspace bpf kmod include selftests docs .ci .github'
+tops='userspace bpf kmod include selftests docs fleet .ci .github'
 # Paths of the kernel source
 foreign='^(include/linux|arch/x86|fs|kernel|tools/testing|tools/lib)/'
 # Build results, and files that tests create for themselves

@@ -281,6 +281,16 @@ parquet_only_reads()
 		refused 'disabled' "SELECT * FROM read_text('$tmp/secret.csv')" "$tmp/out"
 }
 
+# A plan is printed, of a query only, and the query is not run.
+plans()
+{
+	$READER sql --explain --run runs "$short" >"$tmp/plan" && grep -q ORDER_BY "$tmp/plan" && grep -q GOTRACE_RUNS "$tmp/plan" &&
+		$READER sql --explain "SELECT CHR(27)" "$short" >"$tmp/plan" && grep -q PROJECTION "$tmp/plan" &&
+		! grep -q $'\x1b' "$tmp/plan" && grep -qF '\x1b' "$tmp/plan" || { cat -v "$tmp/plan"; return 1; }
+	! $READER sql --explain "COPY (SELECT 1) TO '$tmp/x.csv'" "$short" 2>"$tmp/err" && grep -qE 'only queries|disabled' "$tmp/err" &&
+	[ ! -e "$tmp/x.csv" ]
+}
+
 limited() # memory, and nothing of it is left
 {
 	local folder=$tmp/spilled
@@ -350,7 +360,9 @@ b.trace"
 	sql 'SELECT file FROM runs' "$file" | jq -r .file | cmp - <(echo "$file") &&
 		timeout 60 $READER export parquet "$file" -o "$tmp/odd" --host '../../x' --service 'a/b=c' &&
 		[ "$(find "$tmp/odd/runs" -name '*.parquet' | wc -l)" -eq 1 ] && sql 'SELECT host, service FROM runs' "$tmp/odd" >"$tmp/odd.json" &&
-		jq -e '.host == "../../x" and .service == "a/b=c"' "$tmp/odd.json" && [ "$(find "$tmp/odd" -maxdepth 1 | wc -l)" -gt 5 ]
+		jq -e '.host == "../../x" and .service == "a/b=c"' "$tmp/odd.json" && [ "$(find "$tmp/odd" -maxdepth 1 | wc -l)" -gt 5 ] &&
+		timeout 60 $READER export parquet "$short" -o "$tmp/null" --host NULL --service __HIVE_DEFAULT_PARTITION__ &&
+		[ "$($READER sql 'SELECT host, service FROM runs' "$tmp/null" | tail -n 1)" = NULL,__HIVE_DEFAULT_PARTITION__ ]
 }
 
 corrupt() # A corrupt trace: no file of it, and no directory is left
@@ -430,6 +442,7 @@ try "answers of named queries" answers
 try "costs and capacity" costs
 try "two versions of a service" versions
 try "queries only read" only_reads
+try "plans" plans
 try "memory is limited" limited
 try "an interrupted query leaves nothing" interrupted
 try "an interrupted export leaves nothing unfinished" interrupted_export

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -125,13 +126,21 @@ static const char *last_part(const char *value)
 	return p;
 }
 
-/* KEY=VALUE; other bytes than LETTERS are %XX, as in Hive. */
+/* A name that engines take for null: Spark the one of Hive, DuckDB also "null" in any case. */
+static bool means_null(const char *value)
+{
+	return !strcmp(value, UNKNOWN) || !strcasecmp(value, "null");
+}
+
+/* KEY=VALUE; other bytes than LETTERS are %XX, as in Hive, and the first one of what means null. */
 static void partition_name(char ret[NAME_SIZE], const char *key, const char *value)
 {
 	size_t n = (size_t)snprintf(ret, NAME_SIZE, "%s=", key);
 
 	if (!value || !value[0])
 		value = UNKNOWN;
+	else if (means_null(value))
+		n += (size_t)snprintf(ret + n, NAME_SIZE - n, "%%%02X", (unsigned char)*value++);
 	for (value = last_part(value); *value; value++)
 		n += (size_t)snprintf(ret + n, NAME_SIZE - n,
 				      strchr(LETTERS, *value) ? "%c" : "%%%02X",

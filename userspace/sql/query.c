@@ -83,7 +83,23 @@ static int find_types(struct query *q, struct error *error)
 	return err;
 }
 
-int query__start(struct query **ret, struct engine *e, const char *text, struct error *error)
+/* Replaces the statement, which is a query, by one that returns its plan. */
+static int prepare_plan(struct query *q, struct engine *e, const char *text, struct error *error)
+{
+	char *explain;
+	int err = 0;
+
+	if (asprintf(&explain, "EXPLAIN %s", text) < 0)
+		return error__set(error, -ENOMEM, "out of memory");
+	duckdb.destroy_prepare(&q->statement);
+	if (duckdb.prepare(engine__connection(e), explain, &q->statement))
+		err = engine__failed(error, -EINVAL, duckdb.prepare_error(q->statement));
+	free(explain);
+	return err;
+}
+
+static int start(struct query **ret, struct engine *e, const char *text, bool plan,
+		 struct error *error)
 {
 	struct query *q = calloc(1, sizeof(*q));
 	int err;
@@ -91,6 +107,8 @@ int query__start(struct query **ret, struct engine *e, const char *text, struct 
 	if (!q)
 		return error__set(error, -ENOMEM, "out of memory");
 	err = prepare(q, e, text, error);
+	if (!err && plan)
+		err = prepare_plan(q, e, text, error);
 	if (!err && duckdb.execute_prepared_streaming(q->statement, &q->result))
 		err = engine__failed(error, -EINVAL, duckdb.result_error(&q->result));
 	err = err ?: find_types(q, error);
@@ -99,6 +117,16 @@ int query__start(struct query **ret, struct engine *e, const char *text, struct 
 	else
 		*ret = q;
 	return err;
+}
+
+int query__start(struct query **ret, struct engine *e, const char *text, struct error *error)
+{
+	return start(ret, e, text, false, error);
+}
+
+int query__explain(struct query **ret, struct engine *e, const char *text, struct error *error)
+{
+	return start(ret, e, text, true, error);
 }
 
 void query__destroy(struct query *q)

@@ -35,6 +35,8 @@ struct query;
  * rejects it).
  */
 int query__start(struct query **ret, struct engine *e, const char *text, struct error *error);
+/* The same for the plan of the query, which is not run: two columns, what it is and its text. */
+int query__explain(struct query **ret, struct engine *e, const char *text, struct error *error);
 void query__destroy(struct query *q); /* NULL is allowed */
 
 size_t query__columns(const struct query *q);

@@ -17,7 +17,17 @@
 #include "sql/queries.h"
 #include "sql/scan.h"
 
-enum { OPT_LIST = 256, OPT_RUN, OPT_SCHEMA, OPT_CSV, OPT_TABLE, OPT_ENGINE, OPT_HOST, OPT_SERVICE };
+enum {
+	OPT_LIST = 256,
+	OPT_RUN,
+	OPT_SCHEMA,
+	OPT_CSV,
+	OPT_TABLE,
+	OPT_EXPLAIN,
+	OPT_ENGINE,
+	OPT_HOST,
+	OPT_SERVICE
+};
 
 struct arguments {
 	struct reader_opts reader;
@@ -26,7 +36,7 @@ struct arguments {
 	const char *engine, *host, *service;
 	const char **path; /* the arguments that are files */
 	unsigned int npaths;
-	bool list, schema;
+	bool list, schema, explain;
 	enum sql_form form;
 };
 
@@ -38,6 +48,7 @@ static const struct argp_option options[] = {
 	{ "table", OPT_TABLE, NULL, 0, "print a table; the default on a terminal", 0 },
 	{ "csv", OPT_CSV, NULL, 0, "print CSV; the default in a pipe or a file", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
+	{ "explain", OPT_EXPLAIN, NULL, 0, "print the engine's plan, and do not run the query", 0 },
 	{ "host", OPT_HOST, "NAME", 0, "the host of the traces, if their file names lack it", 0 },
 	{ "service", OPT_SERVICE, "NAME", 0, "the same for the service", 0 },
 	{ "engine", OPT_ENGINE, "FILE", 0, "the library libduckdb.so", 0 },
@@ -91,6 +102,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_JSON:
 		a->form = SQL_JSON;
+		return 0;
+	case OPT_EXPLAIN:
+		a->explain = true;
 		return 0;
 	case OPT_ENGINE:
 		a->engine = text;
@@ -167,8 +181,13 @@ static int run_query(struct engine *e, const struct arguments *a, struct error *
 	struct query *q = NULL;
 	int err = engine__lock(e, error);
 
-	err = err ?: query__start(&q, e, a->query, error);
-	err = err ?: sql__print(q, a->form, error);
+	if (a->explain) {
+		err = err ?: query__explain(&q, e, a->query, error);
+		err = err ?: sql__print_plan(q, error);
+	} else {
+		err = err ?: query__start(&q, e, a->query, error);
+		err = err ?: sql__print(q, a->form, error);
+	}
 	query__destroy(q);
 	return err;
 }

@@ -16,5 +16,7 @@ enum sql_form { SQL_TABLE, SQL_CSV, SQL_JSON };
  * rows.
  */
 int sql__print(struct query *q, enum sql_form form, struct error *error);
+/* Prints the text of a plan. The same. */
+int sql__print_plan(struct query *q, struct error *error);
 
 #endif

@@ -272,3 +272,36 @@ int sql__print(struct query *q, enum sql_form form, struct error *error)
 		return print_table(q, out__table(), error);
 	}
 }
+
+static void put_lines(struct out *o, const char *text, size_t len)
+{
+	const char *end;
+	size_t n;
+
+	for (; len; text += n, len -= n) {
+		end = memchr(text, '\n', len);
+		n = end ? (size_t)(end - text) : len;
+		out__unicode(o, text, n);
+		out__char(o, '\n');
+		n += !!end;
+	}
+}
+
+/* The second column has the text, of many lines. It may contain texts of the query. */
+int sql__print_plan(struct query *q, struct error *error)
+{
+	struct out *o = out__table();
+	struct cell c;
+	uint64_t n;
+	int more;
+
+	while ((more = query__next(q, &n, error)) > 0) {
+		for (uint64_t row = 0; row < n; row++) {
+			query__cell(q, query__columns(q) - 1, row, &c);
+			if (c.kind == CELL_TEXT)
+				put_lines(o, c.data, c.len);
+		}
+	}
+	out__flush(o);
+	return more;
+}

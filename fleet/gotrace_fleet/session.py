@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Starts Spark with the settings that make its answers equal those of `gotrace sql`, and runs queries.
+
+Spark's programs print many lines about themselves. They go to a temporary file, of which only the
+last line of a failure to start is shown, unless the caller wants to see them."""
+
+import contextlib
+import os
+import tempfile
+import time
+
+from gotrace_fleet.errors import FleetError
+
+# Times are printed in UTC, and a sum that is too large is an error rather than a wrong number.
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "false",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+def last_line(log):
+    """Returns the last line of a file, or ''."""
+    log.seek(0)
+    lines = log.read().decode("utf-8", "replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+@contextlib.contextmanager
+def quiet():
+    """Sends standard error of this process, and of those that it starts, to a temporary file."""
+    saved = os.dup(2)
+    try:
+        with tempfile.TemporaryFile() as log:
+            os.dup2(log.fileno(), 2)
+            try:
+                yield
+            except Exception as error:
+                raise FleetError(f"cannot start Spark: {last_line(log) or error}") from error
+            finally:
+                os.dup2(saved, 2)
+    finally:
+        os.close(saved)
+
+
+def start(master=None, settings=(), verbose=False):
+    """Returns a session. Without a master, it is that of spark-submit or of Spark's configuration."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise FleetError(f"pyspark is missing: pip install pyspark ({error})") from error
+
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    builder = SparkSession.builder.appName("gotrace_fleet")
+    if master:
+        builder = builder.master(master)
+    for key, value in [*SETTINGS.items(), *settings]:
+        builder = builder.config(key, value)
+    with contextlib.nullcontext() if verbose else quiet():
+        return builder.getOrCreate()
+
+
+def reason(error):
+    """Returns the first line of an error of Spark, whose messages go on with stacks and plans."""
+    java = getattr(error, "java_exception", None)  # Py4J's own message only has the name of an object
+    text = getattr(error, "desc", None) or (java and java.getMessage()) or str(error)
+    return next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
+
+
+def checked(spark, text):
+    """Returns the text of a query. Other statements are refused: Spark would execute them at once.
+
+    A query is what can be in parentheses behind FROM."""
+    from pyspark.errors import PySparkException
+
+    text = text.rstrip().rstrip(";")
+    parse = spark._jsparkSession.sessionState().sqlParser().parsePlan
+    try:
+        parse(text)
+    except PySparkException as error:
+        raise FleetError(reason(error)) from error
+    try:
+        parse(f"SELECT * FROM (\n{text}\n)")
+    except PySparkException as error:
+        raise FleetError("only queries are accepted, such as SELECT") from error
+    return text
+
+
+def query(spark, text):
+    """Returns the result of a query as a DataFrame, whose rows are computed as they are read."""
+    return spark.sql(checked(spark, text))
