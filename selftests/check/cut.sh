@@ -93,7 +93,7 @@ broken_tail()
 outside() # TRACE
 {
 	rm -f "$tmp/part"
-	! $READER cut "$1" --from 1h -o "$tmp/part" 2>"$tmp/err" && grep -q 'no events after --from: the trace ends at @' "$tmp/err" &&
+	! $READER cut "$1" --from 1h -o "$tmp/part" 2>"$tmp/err" && grep -q 'no events after --from: the trace ends at @[0-9]*, [0-9.]* s after its start' "$tmp/err" &&
 		! $READER cut "$1" --to @1 -o "$tmp/part" 2>"$tmp/err" && grep -q 'no events before --to: the trace begins at @' "$tmp/err" &&
 		[ ! -e "$tmp/part" ]
 }
@@ -123,7 +123,7 @@ outside_gc()
 	[ $n -ge 2 ] || return 1
 	rm -f "$tmp/part"
 	! $READER cut "$trace" --from "@$((at + 1000))" --to "@$((at + 2000))" -o "$tmp/part" 2>"$tmp/err" &&
-		grep -q 'garbage is collected during the whole part; --exact' "$tmp/err" && [ ! -e "$tmp/part" ] &&
+		grep -q 'a garbage collection lasts for the whole time range; --exact' "$tmp/err" && [ ! -e "$tmp/part" ] &&
 		$READER cut --exact "$trace" --from "@$((at + 1000))" --to "@$((at + 2000))" -o "$tmp/part"
 }
 

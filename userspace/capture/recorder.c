@@ -18,7 +18,7 @@
 #include "capture/drain.h"
 #include "capture/hits.h"
 #include "capture/launch.h"
-#include "capture/live.h"
+#include "capture/served.h"
 #include "capture/memory.h"
 #include "capture/priority.h"
 #include "capture/probes.h"
@@ -213,11 +213,11 @@ bool recorder__is_interrupted(struct recorder *r)
 /* Waits for a signal, the end of the target, or `ms`; sets r->stopped to end the recording. */
 static void wait_for_event(struct recorder *r, int ms)
 {
-	struct pollfd fd[2 + LIVE_FDS] = {
+	struct pollfd fd[2 + SERVED_FDS] = {
 		{ .fd = r->sigfd, .events = POLLIN },
 		{ .fd = r->opts->process->pidfd, .events = POLLIN },
 	};
-	unsigned int n = r->live ? live__fds(r->live, fd + 2) : 0;
+	unsigned int n = r->served ? served__fds(r->served, fd + 2) : 0;
 
 	if (poll(fd, 2 + n, ms) > 0) {
 		r->stopped = fd[0].revents && recorder__is_interrupted(r);
@@ -249,8 +249,8 @@ static int loop(struct recorder *r)
 			err = recorder__keep_budget(r, clock__now());
 		if (!err && !r->exec_time && !r->target_gone)
 			err = sink__save_due(r->sink, r->watermark);
-		if (!err && r->live)
-			live__step(r->live);
+		if (!err && r->served)
+			served__step(r->served);
 		if (!err)
 			err = housekeeping(r, clock__now());
 		recorder__sample(r, clock__now());
@@ -309,8 +309,8 @@ static int end(struct recorder *r)
 		err = sink__clock_error(r->sink, inline_probes__clock_error_ns(r->inl));
 	if (!err)
 		err = sink__finish(r->sink, r->t1);
-	if (!err && r->live)
-		live__finish(r->live);
+	if (!err && r->served)
+		served__finish(r->served);
 	return err;
 }
 
@@ -396,14 +396,14 @@ static int record(struct recorder *r)
 
 static int create_live(struct recorder *r)
 {
-	const struct live_opts opts = {
+	const struct served_opts opts = {
 		.channel = r->opts->channel,
 		.version = r->opts->sink.version,
 		.stats = recorder__status_bytes,
 		.stats_ctx = r,
 	};
 
-	return r->opts->channel ? live__create(&r->live, &opts) : 0;
+	return r->opts->channel ? served__create(&r->served, &opts) : 0;
 }
 
 int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, struct error *error)
@@ -425,7 +425,7 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 	starvation__init(&ret->starvation);
 	sink.stop_fd = r.sigfd;
 	err = create_live(&r);
-	sink.live = r.live;
+	sink.served = r.served;
 	if (!err)
 		err = sink__open(&r.sink, &sink, error);
 	ret->analysis_ns = clock__now() - opts->started - opts->checks_ns;
@@ -442,7 +442,7 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 	inline_probes__close(r.inl);
 	hits__destroy(r.trap);
 	sink__destroy(r.sink);
-	live__destroy(r.live);
+	served__destroy(r.served);
 	csymbols__destroy(r.csymbols);
 	starvation__deinit(&ret->starvation);
 	close(r.sigfd);

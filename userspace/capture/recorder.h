@@ -26,7 +26,7 @@
 struct launch;
 
 struct recorder_opts {
-	struct sink_opts sink;	 /* `live` is set by the recorder */
+	struct sink_opts sink;	 /* `served` is set by the recorder */
 	int channel;		 /* to the supervisor of 'serve', which sends requests; 0: none */
 	uint64_t duration_ns;	 /* 0: unlimited */
 	struct cycle_opts cycle; /* with a window: sink.rotate has a dir, and launch is NULL */

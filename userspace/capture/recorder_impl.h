@@ -19,7 +19,7 @@ struct csymbols;
 struct drain;
 struct hits;
 struct inline_probes;
-struct live;
+struct served;
 struct probes;
 struct resync;
 
@@ -41,7 +41,7 @@ struct recorder {
 	unsigned int bpf_rings;
 	struct drain *drain;
 	struct sink *sink;
-	struct live *live; /* NULL: none */
+	struct served *served; /* NULL: none */
 	struct resync *resync;
 	uint64_t losses_seen; /* sequencer__losses() when the counters were last read */
 	struct csymbols *csymbols;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/live.h"
+#include "capture/served.h"
 #include "capture/sink.h"
 #include "writer/intern.h"
 #include "writer/output.h"
@@ -43,7 +43,7 @@ int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *er
 	else if (opts->flight.dir)
 		err = flight__open(&s->flight, &opts->flight, error);
 	else
-		err = opts->live ? 0 : output__open(&s->file, opts->path, FILE_TRACE, error);
+		err = opts->served ? 0 : output__open(&s->file, opts->path, FILE_TRACE, error);
 	if (!err && s->flight && opts->triggers.n) {
 		s->triggers = triggers__create(&opts->triggers, s->flight);
 		err = s->triggers ? 0 : error__set(error, -ENOMEM, "out of memory");
@@ -95,8 +95,8 @@ static int between_generations(void *ctx, uint64_t time)
 {
 	struct sink *s = ctx;
 
-	if (s->opts.live)
-		return live__next(s->opts.live, time);
+	if (s->opts.served)
+		return served__next(s->opts.served, time);
 	return s->rotate ? rotate__next(s->rotate, time) : flight__next(s->flight, time);
 }
 
@@ -162,8 +162,8 @@ int sink__start_files(struct sink *s, const struct raw_header *facts)
 		return rotate__start(s->rotate, s->writer, facts->t0, facts->wall_ns);
 	if (s->flight)
 		flight__start(s->flight, s->writer, facts->t0, facts->wall_ns);
-	if (s->opts.live)
-		return live__start(s->opts.live, s->writer, s->flight, facts->t0);
+	if (s->opts.served)
+		return served__start(s->opts.served, s->writer, s->flight, facts->t0);
 	return 0;
 }
 
@@ -382,10 +382,10 @@ int sink__save_due(struct sink *s, uint64_t watermark)
 	int err = save_due(s, watermark);
 	uint64_t applied, asked;
 
-	if (err || !s->opts.live || !sequencer__is_ready(s->sequencer))
+	if (err || !s->opts.served || !sequencer__is_ready(s->sequencer))
 		return err;
 	applied = sequencer__applied(s->sequencer); /* where the generation would end */
-	if (!live__is_due(s->opts.live, applied, &asked) || !can_end(s, applied, asked))
+	if (!served__is_due(s->opts.served, applied, &asked) || !can_end(s, applied, asked))
 		return 0;
 	return sequencer__end_generation(s->sequencer);
 }

@@ -22,7 +22,7 @@
 #include "trigger/trigger.h"
 #include "writer/writer.h"
 
-struct live;
+struct served;
 struct sink;
 
 struct sink_opts {
@@ -32,7 +32,7 @@ struct sink_opts {
 	struct flight_opts flight;
 	struct trigger_opts triggers; /* of the flight recorder */
 	const char *raw_path;	      /* NULL: none */
-	struct live *live; /* takes the generations instead of a file; NULL: none; borrowed */
+	struct served *served; /* takes the generations instead of a file; NULL: none; borrowed */
 	unsigned int version, tick_ns; /* of the trace: TRACE_VERSIONS; 1 or 64 */
 	bool no_syscalls;
 	uint32_t max_names;   /* different names of requests; 0: the default */
@@ -99,7 +99,7 @@ uint64_t sink__causes(const struct sink *s);
 /* The window of the flight recorder, as it is now. False: there is none, and *ret is {}. */
 bool sink__window(const struct sink *s, struct window_part *ret);
 /*
- * Saves the snapshot that is due, and ends the generation if a consumer of opts.live waits for that, all
+ * Saves the snapshot that is due, and ends the generation if a consumer of opts.served waits for that, all
  * records up to `watermark` being applied.
  */
 int sink__save_due(struct sink *s, uint64_t watermark);

@@ -97,6 +97,17 @@ static int find_all_again(struct analysis *a, struct error *error)
 	return find_all(a, error);
 }
 
+/* As analyse(). The message that this is not a Go program begins with the name of the file. */
+static int analyse_named(struct analysis *a, int fd, const char *name, struct error *error)
+{
+	struct error why = { "" };
+	int err = analyse(a, fd, name, &why);
+
+	if (err && analysis__is_not_go(a))
+		return error__about(error, err, name, &why);
+	return err ? error__set(error, err, "%s", why.text) : 0;
+}
+
 int analysis__of_file(struct analysis *a, const char *path, struct error *error)
 {
 	int fd = regular__open(path, error), err;
@@ -104,7 +115,7 @@ int analysis__of_file(struct analysis *a, const char *path, struct error *error)
 	if (fd < 0)
 		return fd;
 	a->path = realpath(path, NULL);
-	err = analyse(a, fd, path, error);
+	err = analyse_named(a, fd, path, error);
 	close(fd);
 	if (!err && a->info.plugin) {
 		site_list__deinit(&a->sites);
@@ -142,7 +153,7 @@ int analysis__of_new_program(struct analysis *a, pid_t pid, struct error *error)
 	if (err)
 		return err;
 	a->has_process = true;
-	err = analyse(a, a->process.exe_fd, a->process.exe, error);
+	err = analyse_named(a, a->process.exe_fd, a->process.exe, error);
 	if (err && err != -ENOTSUP && analysis__is_not_go(a) &&
 	    process__use_go_library(&a->process))
 		err = analyse_library(a, error);

@@ -119,35 +119,8 @@ error_t flight_args__option(int key, char *text, struct argp_state *state, const
 	case ARGP_KEY_ARG:
 	case ARGP_KEY_ARGS:
 		return ARGP_ERR_UNKNOWN;
-	case 'p':
-	case 'o':
-	case 'd':
-	case 'v':
-	case OPT_EXE:
-	case OPT_CGROUP:
-	case OPT_UNIT:
-	case OPT_KEEP:
-	case OPT_EVENTS:
-	case OPT_NO_STACKS:
-	case OPT_STACK_DEPTH:
-	case OPT_FORMAT:
-	case OPT_RING_SIZE:
-	case OPT_PROBES:
-	case OPT_CPU:
-	case OPT_REGION:
-	case OPT_TASK:
-	case OPT_INHERIT:
-	case OPT_REQUESTS:
-	case OPT_MAX_NAMES:
-	case OPT_NO_LABELS:
-	case OPT_NO_CACHE:
-	case OPT_MIN_DURATION:
-	case OPT_MAX_OVERHEAD:
-	case OPT_BLACKBOX:
-	case OPT_TIMEOUT:
-		return record__option(key, text, state);
 	default:
-		return command__key(key, state, verb);
+		return record__option(key, text, state, verb);
 	}
 }
 

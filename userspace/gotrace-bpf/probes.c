@@ -83,7 +83,30 @@ static const struct argp parser = {
 	NULL,
 };
 
-#define PLACE_WIDTH 40
+#define PLACE_MAX	128
+#define PLACE_WIDTH_MIN 40
+#define PLACE_WIDTH_MAX 80
+
+static const char *place_of(const struct site *site, char text[PLACE_MAX])
+{
+	snprintf(text, PLACE_MAX, "%s+0x%x", site->func, site->func_offset);
+	return text;
+}
+
+/* Width of the column, in which longer places stand out. */
+static int place_width(const struct site *site, size_t n)
+{
+	size_t width = PLACE_WIDTH_MIN;
+	char text[PLACE_MAX];
+
+	for (size_t i = 0; i < n; i++) {
+		size_t len = strlen(place_of(&site[i], text));
+
+		if (len > width && len <= PLACE_WIDTH_MAX)
+			width = len;
+	}
+	return (int)width;
+}
 
 /* Escapes the line: the names of the program in it are untrusted. */
 __attribute__((format(printf, 1, 2))) static void print_line(const char *fmt, ...)
@@ -133,21 +156,24 @@ static const char *short_cost(const struct analysis *a, const struct site *site,
 	return text;
 }
 
-static void print_header(void)
+static void print_site(const struct analysis *a, const struct site *site, int width)
 {
-	printf("\n%-*s %-28s %-8s %-16s %-8s %-19s %s\n", PLACE_WIDTH, "function", "instruction",
-	       "cost", "probe", "set", "arguments", "observed event");
-}
+	char place[PLACE_MAX], text[16];
 
-static void print_site(const struct analysis *a, const struct site *site)
-{
-	char place[128], text[16];
-
-	snprintf(place, sizeof(place), "%s+0x%x", site->func, site->func_offset);
-	print_line("%-*s %-28s %-8s %-16s %-8s %-19s %s", PLACE_WIDTH, place, site->text,
+	print_line("%-*s %-28s %-8s %-16s %-8s %-19s %s", width, place_of(site, place), site->text,
 		   short_cost(a, site, text), site__probe_name(site->probe),
 		   site_set__name(site__set(site->probe)),
 		   site__arguments(site->probe, site->cookie), site->why);
+}
+
+static void print_sites(const struct analysis *a, const struct site *site, size_t n)
+{
+	int width = place_width(site, n);
+
+	printf("\n%-*s %-28s %-8s %-16s %-8s %-19s %s\n", width, "function", "instruction", "cost",
+	       "probe", "set", "arguments", "observed event");
+	for (size_t i = 0; i < n; i++)
+		print_site(a, &site[i], width);
 }
 
 static void print(const struct analysis *a)
@@ -155,9 +181,7 @@ static void print(const struct analysis *a)
 	print_line("%s, %zu probes", a->info.version.text, a->sites.n);
 	if (a->layout.warning[0])
 		print_line("%s", a->layout.warning);
-	print_header();
-	for (size_t i = 0; i < a->sites.n; i++)
-		print_site(a, &a->sites.site[i]);
+	print_sites(a, a->sites.site, a->sites.n);
 	if (a->sites.nmissing)
 		printf("\nmissing:\n");
 	for (size_t i = 0; i < a->sites.nmissing; i++) {
@@ -248,9 +272,7 @@ static void print_calls(const struct analysis *a, const struct calls *calls, boo
 	if (!as_json) {
 		print_line("%s, %zu function%s", a->info.version.text, calls->n,
 			   calls->n == 1 ? "" : "s");
-		print_header();
-		for (size_t i = 0; i < calls->nsites; i++)
-			print_site(a, &calls->site[i]);
+		print_sites(a, calls->site, calls->nsites);
 		print_copies(calls, copies);
 		return;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The options of record that other verbs have as well, and their parser.
+ * The options of record that other verbs have as well, and their parser (record_options.c).
  *
  * Used by record.c and flight.c.
  */
@@ -160,8 +160,11 @@ enum {
 		  "data",                                                                                         \
 		  0 }
 
-/* Parses an option of record into the struct record_args of the state's input. As argp expects. */
-error_t record__option(int key, char *text, struct argp_state *state);
+/*
+ * Parses one of these options into the struct record_args of the state's input. As argp expects: it
+ * calls the parser only with options of the verb's own table.
+ */
+error_t record__option(int key, char *text, struct argp_state *state, const char *verb);
 /* Adds a region, as the option --region FUNC does. Borrows `func`. */
 void record__add_region(struct record_args *a, const char *func);
 /* With --cpu-profile: adds its event set. To be called after all options are parsed. */

@@ -221,6 +221,9 @@ static void report_cost(const struct recorder_stats *stats, bool stacks)
 	double ns = cost__recording(&events, stats->trap_ns * COST_IN_PROCESS, stacks);
 	uint64_t kernel = 2 * events.calls + events.switches + events.wakes;
 	double percent = 100 * ns / (double)stats->target_cpu_ns;
+	const bool long_time = stats->target_cpu_ns >= 1000000000;
+	const double unit = long_time ? 1e9 : 1e6;
+	const int digits = long_time ? 2 : 1;
 	char stepped[80] = "";
 
 	if (!stats->trap_ns || !stats->target_cpu_ns)
@@ -230,10 +233,10 @@ static void report_cost(const struct recorder_stats *stats, bool stacks)
 			 (unsigned long long)events.stepped, stats->stepped_ns / 1e3);
 	/* It is an estimate, and the last CPU time of a program that has ended is not known. */
 	log__msg("cost: %llu hits of probes%s and %llu of tracepoints took about %.0f %% of the "
-		 "program's CPU time, %.2f of %.2f s",
+		 "program's CPU time, %.*f of %.*f %s",
 		 (unsigned long long)(events.probes + events.stepped), stepped,
-		 (unsigned long long)kernel, percent < 100 ? percent : 100, ns / 1e9,
-		 (double)stats->target_cpu_ns / 1e9);
+		 (unsigned long long)kernel, percent < 100 ? percent : 100, digits, ns / unit,
+		 digits, (double)stats->target_cpu_ns / unit, long_time ? "s" : "ms");
 }
 
 /* Rounds up to a power of two, which the kernel requires. */

@@ -25,7 +25,7 @@ enum {
 struct serve_args {
 	struct record_args record; /* first: flight_args__option() gets a pointer to it */
 	struct supervisor_opts supervisor;
-	const char *flight_option; /* the last one that requires -o */
+	int flight_option; /* key of the last one that requires -o; 0: none */
 };
 
 static const struct argp_option options[] = {
@@ -79,22 +79,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		a->supervisor.control.is_required = true;
 		return 0;
 	case OPT_WINDOW:
-		a->flight_option = "--window";
-		break;
 	case OPT_MAX_SIZE:
-		a->flight_option = "--max-size";
-		break;
 	case OPT_TAIL:
-		a->flight_option = "--tail";
-		break;
 	case OPT_TRIGGER:
-		a->flight_option = "--trigger";
-		break;
 	case OPT_TRIGGER_INTERVAL:
-		a->flight_option = "--trigger-interval";
-		break;
 	case OPT_KEEP:
-		a->flight_option = "--keep";
+		a->flight_option = key;
 		break;
 	}
 	return flight_args__option(key, text, state, "serve");
@@ -111,6 +101,15 @@ static const struct argp parser = {
 	NULL,
 };
 
+static const char *option_name(int key)
+{
+	const struct argp_option *o = options;
+
+	while (o->key != key)
+		o++;
+	return o->name;
+}
+
 static void check(struct serve_args *a)
 {
 	if (!a->record.selection.npids && !targets__given(&a->record))
@@ -121,7 +120,7 @@ static void check(struct serve_args *a)
 	if (a->record.output && !strcmp(a->record.output, "-"))
 		usage_error("-o requires a directory");
 	if (a->flight_option && !a->record.output)
-		usage_error("%s requires -o DIR", a->flight_option);
+		usage_error("--%s requires -o DIR", option_name(a->flight_option));
 	flight_args__check(&a->record);
 	a->record.serves = true;
 	targets__check(&a->record);

@@ -12,6 +12,7 @@
 #include "analysis/durations.h"
 #include "analysis/requests.h"
 #include "lib/json.h"
+#include "lib/log.h"
 #include "annotations.h"
 
 #define BAR_WIDTH 40
@@ -96,6 +97,13 @@ void annotation_table__row(struct out *o, const struct columns *c, const struct 
 void annotation_table__buckets(struct out *o, const struct lengths *l)
 {
 	table__buckets(o, l, BAR_WIDTH);
+}
+
+void annotations__report_none(const struct trace_args *in, const char *what)
+{
+	log__msg("%s: no %s found; a program records them with runtime/trace, and gotrace-bpf with "
+		 "record --requests, --task or --region",
+		 in->name, what);
 }
 
 void annotation_table__unbegun(struct out *o, uint64_t unbegun)

@@ -101,6 +101,8 @@ static int print(struct request_report *report, struct error *error)
 	report->names = requests__sorted(report->requests, report->sort.key, &report->n);
 	if (!report->names)
 		return error__set(error, -ENOMEM, "out of memory");
+	if (!report->n)
+		annotations__report_none(&report->in, "tasks");
 	report->n = selection__top(&report->in.select, report->n);
 	err = report->in.json ? requests_json__print(report, error) :
 				requests_table__print(report, error);

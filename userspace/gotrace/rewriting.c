@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/durations.h"
 #include "lib/log.h"
 #include "rewrite/rewrite.h"
 #include "writer/output.h"
@@ -22,6 +23,7 @@ struct run {
 	struct rewrite *rewrite;
 	struct trace_file *file;
 	unsigned int version; /* of the output */
+	int64_t start;	      /* of the trace */
 	int64_t from, to;
 	bool reached; /* `from` was reached */
 };
@@ -86,6 +88,7 @@ static int begin(struct run *run, int64_t start, struct error *error)
 	struct rewrite_opts opts = { .repair = v1, .names = a->names };
 	int err;
 
+	run->start = start;
 	run->version = a->version ? a->version :
 		       v1	  ? TRACE_VERSION_OLDEST :
 				    reader__version(run->reader);
@@ -127,13 +130,15 @@ static int rewrite_all(struct run *run, struct error *error)
 	run->reached |= err > 0;
 	if (!run->reached)
 		return error__set(error, -ENODATA,
-				  "%s: no events after --from: the trace ends at @%" PRId64,
-				  run->a->in.name, ev.time);
+				  "%s: no events after --from: the trace ends at @%" PRId64
+				  ", %.6f s after its start",
+				  run->a->in.name, ev.time,
+				  (double)time_sub(ev.time, run->start) / 1e9);
 	err = rewrite__end(run->rewrite);
 	if (err == -EAGAIN)
 		return error__set(error, err,
-				  "%s: garbage is collected during the whole part; --exact begins "
-				  "it there nevertheless",
+				  "%s: a garbage collection lasts for the whole time range; "
+				  "--exact begins the trace during it",
 				  run->a->in.name);
 	if (err)
 		return cannot_write(run, err, error);

@@ -12,7 +12,7 @@
  * written to a memory file (memfd) of the requester before the answer is sent; writes to it cannot block.
  *
  * Upstream: the front (http_page.c, http_stream.c) and control_client.c. In between: control.c, router.c.
- * Downstream: capture/live.c.
+ * Downstream: capture/served.c.
  */
 #ifndef SERVICE_CHANNEL_H
 #define SERVICE_CHANNEL_H

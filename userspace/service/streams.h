@@ -7,7 +7,7 @@
  * never waits: what a reader has no room for is queued up to a limit, and a reader that stays behind
  * loses its stream, not the recording its events.
  *
- * Upstream: capture/live.c, which passes generations and their boundaries. Downstream: channel.c.
+ * Upstream: capture/served.c, which passes generations and their boundaries. Downstream: channel.c.
  */
 #ifndef SERVICE_STREAMS_H
 #define SERVICE_STREAMS_H

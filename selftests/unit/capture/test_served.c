@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "capture/live.h"
+#include "capture/served.h"
 #include "flight/flight.h"
 #include "format/header.h"
 #include "service/channel.h"
@@ -29,11 +29,11 @@ static struct {
 } fake;
 
 struct fixture {
-	struct live *live;
+	struct served *served;
 	int asker, channel;
 };
 
-/* ---- what live.c calls ---- */
+/* ---- what served.c calls ---- */
 
 void writer__use_memory(struct writer *w, int (*append)(void *, const struct iovec *, size_t),
 			void *to)
@@ -70,7 +70,7 @@ static int give_stats(void *ctx, void **ret, size_t *size)
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct live_opts opts = { .version = 26, .stats = give_stats };
+	struct served_opts opts = { .version = 26, .stats = give_stats };
 	int fd[2];
 
 	memset(&fake, 0, sizeof(fake));
@@ -79,14 +79,14 @@ static int setup(void **state)
 		return -1;
 	f->asker = fd[0];
 	f->channel = opts.channel = fd[1];
-	return live__create(&f->live, &opts);
+	return served__create(&f->served, &opts);
 }
 
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	live__destroy(f->live);
+	served__destroy(f->served);
 	close(f->asker);
 	close(f->channel);
 	free(f);
@@ -105,7 +105,7 @@ static void ask(struct fixture *f, enum channel_kind kind, uint64_t id, uint64_t
 	const struct channel_request request = { kind, 0, id, ns };
 
 	assert_int_equal(channel__ask(f->asker, &request, fd), 0);
-	live__step(f->live);
+	served__step(f->served);
 }
 
 static void assert_answer(struct fixture *f, uint64_t id, int err)
@@ -120,28 +120,28 @@ static void assert_answer(struct fixture *f, uint64_t id, int err)
 static void a_trace_is_sent(void **state)
 {
 	struct fixture *f = *state;
-	struct pollfd fd[LIVE_FDS];
+	struct pollfd fd[SERVED_FDS];
 	char bytes[64] = "";
 	uint64_t since;
 	int stream[2];
 
-	assert_int_equal(live__start(f->live, NULL, NULL, 10 * S), 0);
-	assert_int_equal(live__fds(f->live, fd), 1);
+	assert_int_equal(served__start(f->served, NULL, NULL, 10 * S), 0);
+	assert_int_equal(served__fds(f->served, fd), 1);
 	assert_int_equal(channel__stream(stream), 0);
-	assert_false(live__is_due(f->live, 10 * S + S / 2, &since));
+	assert_false(served__is_due(f->served, 10 * S + S / 2, &since));
 	ask(f, CHANNEL_TRACE, 5, 2 * S, stream[1]);
 	close(stream[1]);
-	assert_int_equal(live__fds(f->live, fd), 2);
-	assert_true(live__is_due(f->live, 10 * S + S / 2, &since));
-	assert_true(live__is_due(f->live, 10 * S + S / 2 + 1, &since));
+	assert_int_equal(served__fds(f->served, fd), 2);
+	assert_true(served__is_due(f->served, 10 * S + S / 2, &since));
+	assert_true(served__is_due(f->served, 10 * S + S / 2 + 1, &since));
 	assert_int_equal(since, 10 * S + S / 2);
 	append("before");
-	assert_int_equal(live__next(f->live, 11 * S), 1);
+	assert_int_equal(served__next(f->served, 11 * S), 1);
 	append("one");
-	assert_true(live__next(f->live, 12 * S) >= 0);
+	assert_true(served__next(f->served, 12 * S) >= 0);
 	append("two");
-	assert_true(live__next(f->live, 13 * S) >= 0);
-	live__step(f->live);
+	assert_true(served__next(f->served, 13 * S) >= 0);
+	served__step(f->served);
 	assert_answer(f, 5, 0);
 	assert_int_equal(read(stream[0], bytes, sizeof(bytes)), TRACE_HEADER_LEN + 6);
 	assert_string_equal(bytes + TRACE_HEADER_LEN, "onetwo");
@@ -154,11 +154,11 @@ static void a_generation_ends_after_a_second(void **state)
 	struct fixture *f = *state;
 	uint64_t since;
 
-	assert_int_equal(live__start(f->live, NULL, NULL, 10 * S), 0);
-	assert_false(live__is_due(f->live, 11 * S - 1, &since));
-	assert_true(live__is_due(f->live, 11 * S, &since));
-	assert_true(live__next(f->live, 11 * S) >= 0);
-	assert_false(live__is_due(f->live, 12 * S - 1, &since));
+	assert_int_equal(served__start(f->served, NULL, NULL, 10 * S), 0);
+	assert_false(served__is_due(f->served, 11 * S - 1, &since));
+	assert_true(served__is_due(f->served, 11 * S, &since));
+	assert_true(served__next(f->served, 11 * S) >= 0);
+	assert_false(served__is_due(f->served, 12 * S - 1, &since));
 }
 
 static void the_flight_recorder_gets_all(void **state)
@@ -166,17 +166,17 @@ static void the_flight_recorder_gets_all(void **state)
 	struct fixture *f = *state;
 	int stream[2];
 
-	assert_int_equal(live__start(f->live, NULL, (struct flight *)f, 10 * S), 0);
+	assert_int_equal(served__start(f->served, NULL, (struct flight *)f, 10 * S), 0);
 	append("one");
 	assert_int_equal(fake.appended, 1);
 	fake.next = -ENOMEM;
-	assert_int_equal(live__next(f->live, 11 * S), -ENOMEM);
+	assert_int_equal(served__next(f->served, 11 * S), -ENOMEM);
 	fake.next = 1;
-	assert_int_equal(live__next(f->live, 11 * S), 1);
+	assert_int_equal(served__next(f->served, 11 * S), 1);
 	fake.next = fake.states = 0;
 	assert_int_equal(channel__stream(stream), 0);
 	ask(f, CHANNEL_TRACE, 1, S, stream[1]);
-	assert_int_equal(live__next(f->live, 12 * S), 1);
+	assert_int_equal(served__next(f->served, 12 * S), 1);
 	assert_int_equal(fake.states, 1); /* it is not the flight recorder that wants it */
 	close(stream[0]);
 	close(stream[1]);
@@ -189,7 +189,7 @@ static void results_are_written(void **state)
 	size_t size;
 	void *data;
 
-	assert_int_equal(live__start(f->live, NULL, NULL, 10 * S), 0);
+	assert_int_equal(served__start(f->served, NULL, NULL, 10 * S), 0);
 	ask(f, CHANNEL_STATS, 1, 0, memory);
 	assert_answer(f, 1, 0);
 	assert_int_equal(channel__get(memory, 100, &data, &size), 0);
@@ -204,15 +204,15 @@ static void results_are_written(void **state)
 static void an_invalid_request(void **state)
 {
 	struct fixture *f = *state;
-	struct pollfd fd[LIVE_FDS];
+	struct pollfd fd[SERVED_FDS];
 
-	assert_int_equal(live__start(f->live, NULL, NULL, 10 * S), 0);
+	assert_int_equal(served__start(f->served, NULL, NULL, 10 * S), 0);
 	assert_int_equal(send(f->asker, "garbage", 7, 0), 7);
-	live__step(f->live);
-	assert_int_equal(live__fds(f->live, fd), 0);
+	served__step(f->served);
+	assert_int_equal(served__fds(f->served, fd), 0);
 	append("one");
-	assert_true(live__next(f->live, 11 * S) >= 0);
-	live__step(f->live);
+	assert_true(served__next(f->served, 11 * S) >= 0);
+	served__step(f->served);
 }
 
 static void the_rest_is_sent_at_the_end(void **state)
@@ -221,13 +221,13 @@ static void the_rest_is_sent_at_the_end(void **state)
 	char bytes[64] = "";
 	int stream[2];
 
-	assert_int_equal(live__start(f->live, NULL, NULL, 10 * S), 0);
+	assert_int_equal(served__start(f->served, NULL, NULL, 10 * S), 0);
 	assert_int_equal(channel__stream(stream), 0);
 	ask(f, CHANNEL_TRACE, 5, 60 * S, stream[1]);
 	close(stream[1]);
-	live__next(f->live, 11 * S);
+	served__next(f->served, 11 * S);
 	append("last");
-	live__finish(f->live);
+	served__finish(f->served);
 	assert_answer(f, 5, 0);
 	assert_int_equal(read(stream[0], bytes, sizeof(bytes)), TRACE_HEADER_LEN + 4);
 	assert_int_equal(read(stream[0], bytes, sizeof(bytes)), 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A recording that is served: see live.h.
+ * A recording that is served: see served.h.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "capture/live.h"
+#include "capture/served.h"
 #include "flight/flight.h"
 #include "format/header.h"
 #include "lib/clock.h"
@@ -19,17 +19,17 @@
 #define GENERATION_NS	 1000000000ull	     /* without records, nothing else ends a generation */
 #define PATIENCE_NS	 (5 * 1000000000ull) /* for the readers, at the end */
 
-struct live {
-	struct live_opts opts;
+struct served {
+	struct served_opts opts;
 	struct streams *streams;
 	struct metrics *metrics;
 	struct flight *flight; /* NULL: none */
 	uint64_t from;	       /* the start of the open generation; CLOCK_MONOTONIC, ns */
-	uint64_t due_since;    /* live__is_due(); 0: it is not */
+	uint64_t due_since;    /* served__is_due(); 0: it is not */
 	bool closed;	       /* the supervisor is gone, or has sent something invalid */
 };
 
-static void answer(struct live *l, uint64_t id, int err, const char *text)
+static void answer(struct served *l, uint64_t id, int err, const char *text)
 {
 	if (!l->closed && channel__answer(l->opts.channel, id, err, text))
 		l->closed = true;
@@ -41,23 +41,23 @@ static void answer_stream(void *ctx, uint64_t id, int err, const char *text)
 	answer(ctx, id, err, text);
 }
 
-int live__create(struct live **ret, const struct live_opts *opts)
+int served__create(struct served **ret, const struct served_opts *opts)
 {
-	struct live *l = calloc(1, sizeof(*l));
+	struct served *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		return -ENOMEM;
 	l->opts = *opts;
 	l->streams = streams__create(opts->version, answer_stream, l);
 	if (!l->streams || metrics__create(&l->metrics, NULL, NULL)) {
-		live__destroy(l);
+		served__destroy(l);
 		return -ENOMEM;
 	}
 	*ret = l;
 	return 0;
 }
 
-void live__destroy(struct live *l)
+void served__destroy(struct served *l)
 {
 	if (!l)
 		return;
@@ -71,7 +71,7 @@ void live__destroy(struct live *l)
 /* For writer__use_memory(). */
 static int append(void *to, const struct iovec *iov, size_t n)
 {
-	struct live *l = to;
+	struct served *l = to;
 	int err = l->flight ? flight__append(l->flight, iov, n) : 0;
 
 	if (!err)
@@ -79,7 +79,7 @@ static int append(void *to, const struct iovec *iov, size_t n)
 	return err ? err : metrics__append(l->metrics, iov, n);
 }
 
-int live__start(struct live *l, struct writer *w, struct flight *flight, uint64_t t0)
+int served__start(struct served *l, struct writer *w, struct flight *flight, uint64_t t0)
 {
 	char header[TRACE_HEADER_LEN];
 	const struct iovec iov = { header, sizeof(header) };
@@ -91,7 +91,7 @@ int live__start(struct live *l, struct writer *w, struct flight *flight, uint64_
 	return metrics__append(l->metrics, &iov, 1);
 }
 
-int live__next(struct live *l, uint64_t time)
+int served__next(struct served *l, uint64_t time)
 {
 	int is_first = l->flight ? flight__next(l->flight, time) : 0;
 
@@ -107,7 +107,7 @@ int live__next(struct live *l, uint64_t time)
 	return is_first;
 }
 
-bool live__is_due(struct live *l, uint64_t watermark, uint64_t *ret_since)
+bool served__is_due(struct served *l, uint64_t watermark, uint64_t *ret_since)
 {
 	bool is_due =
 		streams__is_due(l->streams, watermark) || watermark >= l->from + GENERATION_NS;
@@ -122,7 +122,7 @@ bool live__is_due(struct live *l, uint64_t watermark, uint64_t *ret_since)
 
 /* ---- requests ---- */
 
-static void answer_bytes(struct live *l, const struct channel_request *r, int fd, live_fn fn,
+static void answer_bytes(struct served *l, const struct channel_request *r, int fd, served_fn fn,
 			 void *ctx)
 {
 	void *data = NULL;
@@ -138,12 +138,12 @@ static void answer_bytes(struct live *l, const struct channel_request *r, int fd
 /* The metrics up to the latest generation that was analysed. */
 static int take_snapshot(void *ctx, void **ret, size_t *size)
 {
-	struct live *l = ctx;
+	struct served *l = ctx;
 
 	return metrics__snapshot(l->metrics, ret, size);
 }
 
-static void handle(struct live *l, const struct channel_request *r, int fd)
+static void handle(struct served *l, const struct channel_request *r, int fd)
 {
 	if (r->kind == CHANNEL_TRACE) {
 		streams__add(l->streams, r->id, fd, r->ns, clock__now());
@@ -156,7 +156,7 @@ static void handle(struct live *l, const struct channel_request *r, int fd)
 	close(fd);
 }
 
-static void take_requests(struct live *l)
+static void take_requests(struct served *l)
 {
 	struct channel_request request;
 	int fd, err = 0;
@@ -174,7 +174,7 @@ static void take_requests(struct live *l)
 	}
 }
 
-unsigned int live__fds(const struct live *l, struct pollfd *fd)
+unsigned int served__fds(const struct served *l, struct pollfd *fd)
 {
 	unsigned int n = streams__fds(l->streams, fd);
 
@@ -183,13 +183,13 @@ unsigned int live__fds(const struct live *l, struct pollfd *fd)
 	return n;
 }
 
-void live__step(struct live *l)
+void served__step(struct served *l)
 {
 	take_requests(l);
 	streams__send(l->streams, clock__now());
 }
 
-void live__finish(struct live *l)
+void served__finish(struct served *l)
 {
 	uint64_t now = clock__now(), deadline = now + PATIENCE_NS;
 	struct pollfd fd[STREAMS_MAX];
