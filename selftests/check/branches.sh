@@ -1,4 +1,5 @@
 #!/bin/bash
+# parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 # A program with 250,000 distinct stacks: each event has its own stack, never one with an equal
 # hash, and the recorder does not keep all of them in memory.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# parallel
 # Tests that a starved recorder reports the problem and a remedy: it shares its CPU with a CPU-bound
 # competitor.
 . "$(dirname "$0")/../lib.sh"

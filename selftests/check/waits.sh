@@ -1,4 +1,5 @@
 #!/bin/bash
+# parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 # Compares the output of `gotrace path`, `gotrace latency`, `gotrace waits` and `gotrace histogram`,
 # member by member, with that of a second implementation which reads `gotrace events --kernel --json`:
