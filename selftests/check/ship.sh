@@ -183,6 +183,34 @@ ends_at_once()
 	return $status
 }
 
+# Too long, endless or slow: the reason says so, and nothing is kept in memory
+bounds_answers()
+{
+	local kind reason
+
+	for kind in 'large-error body exceeds' 'many-headers header exceeds' 'long-header .'; do
+		read -r kind reason <<<"$kind"
+		start_proxy -kinds "$kind"
+		! timeout 60 /usr/bin/time -f %M -o "$tmp/memory" build/gotrace ship "$tmp/denied" --to s3://traces/bounded --journal "$tmp/bounded.journal" \
+			--endpoint "http://127.0.0.1:$PROXY" --timeout 1s --give-up 2s >"$tmp/out" 2>&1
+		local status=$?
+		end_server "$PROXY_PID"
+		echo "$kind: $(tail -n 1 "$tmp/memory") KiB; $(head -n 1 "$tmp/out")"
+		[ $status -eq 0 ] && grep -q "$reason" "$tmp/out" && [ "$(tail -n 1 "$tmp/memory")" -lt 60000 ] || return 1
+	done
+}
+
+# A small file that becomes gigabytes when it is read for the metadata
+bounds_traces()
+{
+	mkdir -m 700 "$tmp/bombs" &&
+		selftests/fuzz/crafted strings 600000 | gzip -1 >"$tmp/bombs/web1-app-1-20261127T000000.000Z.trace" || return 1
+	timeout 100 /usr/bin/time -f %M -o "$tmp/memory" build/gotrace ship "$tmp/bombs" --to s3://traces/bombs \
+		--endpoint "http://127.0.0.1:$PORT" >"$tmp/out" 2>&1 && grep -q '^1 files sent' "$tmp/out" || return 1
+	echo "$(stat -c %s "$tmp"/bombs/*.trace) bytes: $(tail -n 1 "$tmp/memory") KiB"
+	[ "$(tail -n 1 "$tmp/memory")" -le $((256 << 10)) ]
+}
+
 # Neither links, nor files of other users, nor a directory that they can write
 refuses_planted_files()
 {
@@ -246,6 +274,38 @@ has_clock()
 		{ [ "$before" -le "$after" ] || [ "$state" = synchronized ]; }
 }
 
+# "SYNCHRONIZED MAX-ERROR ERROR" in ns, by the C library
+adjtimex()
+{
+	python3 - <<'END'
+import ctypes
+
+class Timex(ctypes.Structure):
+    _fields_ = [("modes", ctypes.c_uint), ("offset", ctypes.c_long), ("freq", ctypes.c_long),
+                ("maxerror", ctypes.c_long), ("esterror", ctypes.c_long), ("status", ctypes.c_int), ("rest", ctypes.c_byte * 256)]
+
+t = Timex()
+state = ctypes.CDLL(None).adjtimex(ctypes.byref(t))
+print(int(state != 5 and not t.status & 0x40), t.maxerror * 1000, t.esterror * 1000)
+END
+}
+
+# The trace itself has the state at the time of the recording, in each generation.
+trace_has_clock()
+{
+	local synchronized most error
+
+	read -r synchronized most error < <(adjtimex)
+	jq '.private.host_clock' "$tmp/stat.json"
+	echo "now: $synchronized $most $error"
+	jq -e --argjson synchronized "$synchronized" --argjson most "$most" --argjson error "$error" '
+		(.private.host_clock.generations == (.generations | length)) and (.private.host_clock |
+			(.synchronized | if . then 1 else 0 end) == $synchronized and .max_error_ns > 0 and
+			($synchronized == 1 or (.max_error_ns <= $most and .error_ns == $error)) and
+			(.shift_ns | fabs) < 1e9)' "$tmp/stat.json" &&
+		build/gotrace stat "$(traces | head -n 1)" | grep -q '^host clock  *\(not \)\{0,1\}synchronized, error at most '
+}
+
 meta_is() { grep -qix "x-amz-meta-$1: $2" "$tmp/head"; }
 
 usage() # REASON ARGUMENT...
@@ -300,10 +360,13 @@ try "killed at any moment, each file is stored once, and then removed" survives_
 try "redirects are not followed" is_fatal redirect 'status 307'
 try "a certificate that is not trusted is refused" tls_is_verified
 try "SIGTERM ends it at once" ends_at_once
+try "answers are bounded" bounds_answers
+try "compressed traces are bounded" bounds_traces
 try "links, and files of other users, are not sent" refuses_planted_files
 try "the files of a running recorder are stored" ships_a_recording
 try "objects have the metadata of their traces" has_metadata
 try "objects have the state of the host's clock" has_clock
+try "the trace has the state of the clock when it was recorded" trace_has_clock
 try "one capability suffices, as another user" needs_no_root
 try "a directory that does not exist, or is none" no_directory
 try "mistakes in the command line" wrong_usage

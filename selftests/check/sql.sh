@@ -133,9 +133,10 @@ same_stacks() # TRACE
 
 same_run() # TRACE
 {
-	sql 'SELECT format, start_ns AS start, "end_ns" AS "end", goroutines AS seen, present, ended, most_alive, threads, procs, gomaxprocs, generations, kernel_events, lost FROM runs' "$1" >"$tmp/run.sql" &&
+	sql 'SELECT format, start_ns AS start, "end_ns" AS "end", goroutines AS seen, present, ended, most_alive, threads, procs, gomaxprocs, generations, kernel_events, lost, clock_synchronized, clock_max_error_ns, clock_error_ns, clock_shift_ns FROM runs' "$1" >"$tmp/run.sql" &&
 		$READER stat --json "$1" | jq -c -S '{format, start, "end": .["end"], seen: .goroutines.seen, present: .goroutines.present, ended: .goroutines.ended,
-			most_alive: .goroutines.most_alive, threads, procs, gomaxprocs, generations: (.generations | length), kernel_events: (.kernel.items // 0), lost: (.private.lost // 0)}' >"$tmp/run.other" && same run
+			most_alive: .goroutines.most_alive, threads, procs, gomaxprocs, generations: (.generations | length), kernel_events: (.kernel.items // 0), lost: (.private.lost // 0), clock_synchronized: (.private.host_clock.synchronized | if . == null then null elif . then 1 else 0 end),
+			clock_max_error_ns: .private.host_clock.max_error_ns, clock_error_ns: .private.host_clock.error_ns, clock_shift_ns: .private.host_clock.shift_ns}' >"$tmp/run.other" && same run
 }
 
 # --- Parquet

@@ -474,6 +474,35 @@ static void save_config(void)
 	save("config", "options", &b);
 }
 
+/* The kind of fuzz_ship.c, and the text. */
+static void save_ship(const char *name, char kind, const char *text)
+{
+	static struct bytes b;
+
+	b.len = 0;
+	put(&b, &kind, 1);
+	put(&b, text, strlen(text));
+	save("ship", name, &b);
+}
+
+static void save_ships(void)
+{
+	save_ship("stored", 0,
+		  "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 17\r\n"
+		  "x-amz-checksum-sha256: ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=\r\n\r\n");
+	save_ship("denied", 0,
+		  "HTTP/1.1 403 Forbidden\r\nX-Amz-Meta-Sha256:  ba78 \r\n\r\n"
+		  "<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>");
+	save_ship("keys", 1,
+		  "# keys\n[other]\naws_access_key_id = x\n[default]\naws_access_key_id = id\n"
+		  "aws_secret_access_key=secret\naws_session_token = t\n");
+	save_ship("journal", 2, "web1-app-1-20261127T000000.000Z.trace\t17\t5\tba78\nb\n");
+	save_ship(
+		"title", 3,
+		"# gotrace ship journal 1: https://h s3://b\nweb1-app-1-20261127T000000.000Z.trace\t1\t2\tx\n");
+	save_ship("name", 4, "web1-app0-1-20261127T000000.000Z.trace");
+}
+
 static void save_http(const char *name, uint16_t port, const char *lines)
 {
 	static struct bytes b;
@@ -538,6 +567,7 @@ int main(int argc, char **argv)
 	save_blackbox("rings", 2, 151);
 	save_blackbox("stale", 1, 300);
 	save_config();
+	save_ships();
 	save_http("four", 8080,
 		  "127.0.0.1:8080\nhttp://127.0.0.1:8080\n"
 		  "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.3\n0.25\n4711");

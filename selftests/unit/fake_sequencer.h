@@ -43,6 +43,12 @@ void sequencer__clock_error(struct sequencer *s, uint64_t ns)
 	note("clock error %lu", ns);
 }
 
+void sequencer__host_clock(struct sequencer *s, const struct private_host_clock *clock)
+{
+	note("host clock %lu %d %lu %lu %ld", clock->time, clock->synchronized, clock->max_error,
+	     clock->error, clock->shift);
+}
+
 void sequencer__calls_only(struct sequencer *s)
 {
 	note("calls only");

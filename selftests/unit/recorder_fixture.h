@@ -52,7 +52,8 @@ static struct {
 	int start_error, begin_error, create_error;
 	uint64_t lost[GT_KIND_END];
 	uint64_t given[2], given_at, given_after; /* the snapshots; watermark before them */
-	int committed;				  /* result of the commit; 1: none */
+	unsigned int host_clocks;
+	int committed; /* result of the commit; 1: none */
 	bool folder;
 	/* a budget */
 	unsigned int busy; /* records of each drain while probes are attached */
@@ -472,6 +473,16 @@ bool sink__request(struct sink *s, const struct flight_cause *cause)
 
 int sink__save_due(struct sink *s, uint64_t watermark)
 {
+	return 0;
+}
+
+int sink__host_clock(struct sink *s, const struct private_host_clock *clock)
+{
+	assert_true(clock->synchronized);
+	assert_int_equal(clock->max_error, 5000);
+	assert_int_equal(clock->error, 2000);
+	assert_int_equal(clock->shift, 3);
+	t.host_clocks++;
 	return 0;
 }
 

@@ -191,6 +191,33 @@ static int add_change(struct statistics *s, struct buf data)
 	return 0;
 }
 
+static uint64_t magnitude(int64_t v)
+{
+	return v < 0 ? -(uint64_t)v : (uint64_t)v;
+}
+
+static void add_host_clock(struct statistics *s, struct buf data)
+{
+	struct private_host_clock *worst = &s->host_clock.worst, clock;
+
+	if (!private_read__host_clock(&data, &clock)) {
+		s->private_bad++;
+		return;
+	}
+	if (!s->host_clock.generations++) {
+		*worst = clock;
+		return;
+	}
+	worst->time = clock.time;
+	worst->synchronized &= clock.synchronized;
+	if (clock.max_error > worst->max_error)
+		worst->max_error = clock.max_error;
+	if (clock.error > worst->error)
+		worst->error = clock.error;
+	if (magnitude(clock.shift) > magnitude(worst->shift))
+		worst->shift = clock.shift;
+}
+
 static int note_record(struct statistics *s, struct private_record *record)
 {
 	switch (record->kind) {
@@ -211,6 +238,9 @@ static int note_record(struct statistics *s, struct private_record *record)
 		return 0;
 	case PRIVATE_CAUSE:
 		keep_cause(s, record->data);
+		return 0;
+	case PRIVATE_HOST_CLOCK:
+		add_host_clock(s, record->data);
 		return 0;
 	case PRIVATE_SHORT:
 		if (!private_read__add_short(&record->data, &s->shorts))

@@ -98,6 +98,11 @@ struct statistics {
 	struct private_recorded *recorded; /* changes of the recorded event sets, in their order */
 	size_t changes, changes_cap;
 	uint64_t clock_error; /* of the times of inline probes' records, ns; 0: unknown, or none */
+	struct statistics_host_clock {
+		uint64_t generations; /* that have a state; 0: unknown */
+		/* Synchronized in all of them; the largest errors; the time of the last one. */
+		struct private_host_clock worst;
+	} host_clock;
 	struct private_short shorts; /* system calls that were left out; min_ns 0: none */
 	uint64_t heap_sampled; /* from when on not all sizes of the heap are in it; 0: they are */
 	uint64_t private_records, private_bad, private_unknown;

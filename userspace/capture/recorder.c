@@ -32,7 +32,8 @@
 
 #define SLOT_PATIENCE (2000 * MS) /* wait at the end for records reserved, but not submitted */
 #define NICE	      (-10)
-#define INLINE_BUSY   1000	 /* records in one drain */
+#define INLINE_BUSY   1000 /* records in one drain */
+#define CLOCK_PERIOD  (1000 * MS)
 #define HOUSEKEEPING  (200 * MS) /* between reports of losses, memory and progress */
 
 /* ---- records ---- */
@@ -145,6 +146,23 @@ void recorder__note_cpu(struct recorder *r)
 		r->stats->target_cpu_ns = cpu - r->target_cpu;
 }
 
+int recorder__note_clock(struct recorder *r, uint64_t now)
+{
+	struct private_host_clock clock = { .time = now };
+	struct clock_state state;
+
+	if (r->clock_read && now < r->clock_read + CLOCK_PERIOD)
+		return 0;
+	r->clock_read = now;
+	if (!clock__state(&state))
+		return 0;
+	clock.synchronized = state.synchronized;
+	clock.max_error = (uint64_t)state.max_error_us * 1000;
+	clock.error = (uint64_t)state.error_us * 1000;
+	clock.shift = (int64_t)(clock__wall_at(now) - (now - r->t0) - r->facts.wall_ns);
+	return sink__host_clock(r->sink, &clock);
+}
+
 static int housekeeping(struct recorder *r, uint64_t now)
 {
 	double seconds = (double)(now - r->housekeeping) / 1e9;
@@ -153,6 +171,7 @@ static int housekeeping(struct recorder *r, uint64_t now)
 	if (now < r->housekeeping + HOUSEKEEPING)
 		return 0;
 	err = report_losses(r);
+	err = err ?: recorder__note_clock(r, now);
 	limit_heap(r, seconds);
 	log__progress("%6.1f s  %9.0f records/s  %llu lost", (double)(now - r->t0) / 1e9,
 		      (double)(r->records - r->last_records) / seconds,

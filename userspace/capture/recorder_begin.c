@@ -103,6 +103,8 @@ int recorder__begin(struct recorder *r)
 	err = sink__create_sequencer(r->sink, r->opts->layout, &r->symbolizer, &r->meta);
 	if (!err)
 		err = sink__start(r->sink, &r->facts);
+	r->clock_read = 0;
+	err = err ?: recorder__note_clock(r, r->t0);
 	for (size_t i = 0; !err && r->opts->calls && i < r->opts->calls->n; i++)
 		err = sink__name(r->sink, i, r->opts->calls->func[i].name);
 	if (!err && r->opts->launch)

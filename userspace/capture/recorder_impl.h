@@ -66,6 +66,7 @@ struct recorder {
 	bool over;     /* the window has reached its end */
 	bool discards; /* records, between two windows */
 	uint64_t housekeeping, records, last_records, last_heap;
+	uint64_t clock_read; /* when the state of the host's clock was read; 0: not yet */
 	uint64_t target_cpu; /* at t0, ns */
 	struct hits *trap;   /* NULL: unavailable */
 	uint64_t trap_ns;    /* measured once, for recorder__status(); 0: not yet */
@@ -84,6 +85,9 @@ struct recorder {
 
 /* Reads the CPU time of the target. Call it repeatedly, because the target may end. */
 void recorder__note_cpu(struct recorder *r);
+
+/* Passes the state of the host's clock to the sink: at T0 and once per second. 0 or a negative errno. */
+int recorder__note_clock(struct recorder *r, uint64_t now);
 
 /* recorder_budget.c: before the probes are attached; when the window begins. */
 void recorder__measure_budget(struct recorder *r);

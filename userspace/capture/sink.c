@@ -286,6 +286,13 @@ int sink__lost(struct sink *s, unsigned int kind, uint64_t count)
 	return sequencer__lost(s->sequencer, kind, count);
 }
 
+int sink__host_clock(struct sink *s, const struct private_host_clock *clock)
+{
+	TO_RAW(s, rawfile__host_clock(s->raw, clock));
+	sequencer__host_clock(s->sequencer, clock);
+	return 0;
+}
+
 int sink__clock_error(struct sink *s, uint64_t ns)
 {
 	TO_RAW(s, rawfile__clock_error(s->raw, ns));

@@ -9,6 +9,7 @@
 #ifndef FORMAT_PRIVATE_H
 #define FORMAT_PRIVATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,15 +24,16 @@ enum private_kind {
 	PRIVATE_TICKS = 3,
 	PRIVATE_TABLE = 4,
 	PRIVATE_CORRECTION = 5,
-	PRIVATE_THREADS = 6,   /* format/kernel.h: state of the threads at the start */
-	PRIVATE_KERNEL = 7,    /* kernel events of the threads */
-	PRIVATE_MACHINE = 8,   /* gotrace align: other threads on their CPUs */
-	PRIVATE_ALIGNMENT = 9, /* gotrace align: the aligned file and the fit of its clock */
-	PRIVATE_SAMPLED = 10,  /* since when sizes of the heap are sampled: CLOCK_MONOTONIC, ns */
-	PRIVATE_CLOCK = 11,    /* the largest error of the times of inline probes' records, ns */
-	PRIVATE_CAUSE = 12,    /* why a flight recorder wrote the file: time, text */
-	PRIVATE_SHORT = 13,    /* system calls that were left out because they were short */
-	PRIVATE_RECORDED = 14, /* event sets that are recorded from then on (--max-overhead) */
+	PRIVATE_THREADS = 6,	 /* format/kernel.h: state of the threads at the start */
+	PRIVATE_KERNEL = 7,	 /* kernel events of the threads */
+	PRIVATE_MACHINE = 8,	 /* gotrace align: other threads on their CPUs */
+	PRIVATE_ALIGNMENT = 9,	 /* gotrace align: the aligned file and the fit of its clock */
+	PRIVATE_SAMPLED = 10,	 /* since when sizes of the heap are sampled: CLOCK_MONOTONIC, ns */
+	PRIVATE_CLOCK = 11,	 /* the largest error of the times of inline probes' records, ns */
+	PRIVATE_CAUSE = 12,	 /* why a flight recorder wrote the file: time, text */
+	PRIVATE_SHORT = 13,	 /* system calls that were left out because they were short */
+	PRIVATE_RECORDED = 14,	 /* event sets that are recorded from then on (--max-overhead) */
+	PRIVATE_HOST_CLOCK = 15, /* how exact the wall-clock times of the generation are */
 	PRIVATE_KIND_END
 };
 
@@ -55,6 +57,15 @@ struct private_short {
 	uint64_t min_ns;
 	uint64_t calls, calls_ns;   /* of goroutines, from begin to end */
 	uint64_t kernel, kernel_ns; /* in the kernel, with their names */
+};
+
+/* State of the host's clock, as chrony, ntpd or systemd-timesyncd has set it in the kernel. */
+struct private_host_clock {
+	uint64_t time;	    /* of the reading: CLOCK_MONOTONIC, ns */
+	bool synchronized;  /* with a server of time or a local source */
+	uint64_t max_error; /* bound of the difference from true time, ns */
+	uint64_t error;	    /* estimate of it, ns */
+	int64_t shift;	    /* how much later the clock is than the times of the file imply, ns */
 };
 
 #define PRIVATE_SETS_MAX 128 /* bytes of the names of event sets */

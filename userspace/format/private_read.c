@@ -242,6 +242,25 @@ bool private_read__number(struct buf *data, uint64_t *ret)
 	return !data->bad;
 }
 
+bool private_read__host_clock(struct buf *data, struct private_host_clock *ret)
+{
+	struct private_host_clock clock;
+	uint64_t state, shift;
+
+	clock.time = buf__uleb(data);
+	state = buf__uleb(data);
+	clock.max_error = buf__uleb(data);
+	clock.error = buf__uleb(data);
+	shift = buf__uleb(data);
+	data->bad |= state > 1;
+	if (data->bad)
+		return false;
+	clock.synchronized = state;
+	clock.shift = (int64_t)(shift >> 1 ^ -(shift & 1));
+	*ret = clock;
+	return true;
+}
+
 bool private_read__ticks(struct buf *data, struct private_ticks *ret)
 {
 	struct private_ticks ticks;

@@ -63,6 +63,8 @@ bool private_read__correction(struct buf *data, struct private_correction *ret);
 
 bool private_read__recorded(struct buf *data, struct private_recorded *ret); /* PRIVATE_RECORDED */
 
+bool private_read__host_clock(struct buf *data, struct private_host_clock *ret);
+
 bool private_read__number(struct buf *data, uint64_t *ret); /* PRIVATE_SAMPLED, PRIVATE_CLOCK */
 
 struct private_ticks {

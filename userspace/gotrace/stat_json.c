@@ -187,6 +187,17 @@ static void put_causes(struct json *j, const struct statistics *s)
 	json__close(j, ']');
 }
 
+static void put_host_clock(struct json *j, const struct statistics_host_clock *c)
+{
+	json__open(j, "host_clock", '{');
+	json__u64(j, "generations", c->generations);
+	json__bool(j, "synchronized", c->worst.synchronized);
+	json__u64(j, "max_error_ns", c->worst.max_error);
+	json__u64(j, "error_ns", c->worst.error);
+	json__i64(j, "shift_ns", c->worst.shift);
+	json__close(j, '}');
+}
+
 static void put_private(struct json *j, const struct statistics *s)
 {
 	json__open(j, "private", '{');
@@ -203,6 +214,8 @@ static void put_private(struct json *j, const struct statistics *s)
 		put_changes(j, s);
 	if (s->clock_error)
 		json__u64(j, "clock_error_ns", s->clock_error);
+	if (s->host_clock.generations)
+		put_host_clock(j, &s->host_clock);
 	if (s->shorts.min_ns)
 		put_short(j, &s->shorts);
 	if (s->heap_sampled)

@@ -248,6 +248,19 @@ static void put_short(struct out *o, const struct private_short *sum)
 	out__char(o, '\n');
 }
 
+/* For comparisons with traces of other hosts. */
+static void put_host_clock(struct out *o, const struct private_host_clock *c)
+{
+	out__format(o, "host clock   %s, error at most ",
+		    c->synchronized ? "synchronized" : "not synchronized");
+	put_duration(o, c->max_error);
+	out__text(o, " (estimated ");
+	put_duration(o, c->error);
+	out__format(o, "), shifted by %s", c->shift < 0 ? "-" : "");
+	put_duration(o, c->shift < 0 ? -(uint64_t)c->shift : (uint64_t)c->shift);
+	out__text(o, " since the start\n");
+}
+
 static void put_losses(struct out *o, const struct statistics *s)
 {
 	const char *title = "lost";
@@ -279,6 +292,8 @@ static void put_losses(struct out *o, const struct statistics *s)
 	if (s->clock_error)
 		out__format(o, "times        of inline probes: within %" PRIu64 " ns\n",
 			    s->clock_error);
+	if (s->host_clock.generations)
+		put_host_clock(o, &s->host_clock.worst);
 	if (s->private_records && !s->lost) {
 		put_title(o, title);
 		out__text(o, "nothing\n");

@@ -5,6 +5,7 @@
 #ifndef LIB_CLOCK_H
 #define LIB_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,5 +20,14 @@ uint64_t clock__cpu_of(pid_t pid);
  * read.
  */
 uint64_t clock__wall_at(uint64_t mono);
+
+/* What the kernel's clock discipline knows, which chrony, ntpd and systemd-timesyncd control. */
+struct clock_state {
+	bool synchronized;    /* with a server of time or a local source */
+	int64_t max_error_us; /* bound of the difference from true time */
+	int64_t error_us;     /* estimate of it */
+};
+/* Needs no privilege. False: a filter of system calls forbids it. */
+bool clock__state(struct clock_state *ret);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Calls a library in a child process, because a hostile file may make it crash or hang.
  *
- * target/layout/layout_dwarf.c uses it for libdw. Whatever the child does to its memory has no
+ * target/layout/layout_dwarf.c uses it for libdw, ship/facts.c for traces. Whatever the child does to its memory has no
  * effect here: only a result of fixed size, or the reason for its absence, comes back.
  */
 #ifndef LIB_GUARDED_H

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "rawfile/rawfile.h"
+#include "format/private.h"
 #include "lib/map.h"
 #include "writer/output.h"
 
@@ -210,6 +211,14 @@ int rawfile__lost(struct rawfile *raw, unsigned int kind, uint64_t count)
 int rawfile__clock_error(struct rawfile *raw, uint64_t ns)
 {
 	return write_after_records(raw, RAW_CLOCK, &(struct iovec){ &ns, sizeof(ns) }, 1);
+}
+
+int rawfile__host_clock(struct rawfile *raw, const struct private_host_clock *clock)
+{
+	uint64_t data[] = { clock->time, clock->synchronized, clock->max_error, clock->error,
+			    (uint64_t)clock->shift };
+
+	return write_after_records(raw, RAW_HOST_CLOCK, &(struct iovec){ data, sizeof(data) }, 1);
 }
 
 struct snapshot_head {

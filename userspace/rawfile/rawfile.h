@@ -25,6 +25,8 @@
  *			2 elides, 4 and 8: sym_frame.pushed), u32 lengths of the names of
  *			function and file, the two names, padded to 8
  *	CLOCK		u64 ns: sequencer__clock_error(); older readers ignore it
+ *	HOST_CLOCK	u64 time, u64 synchronized, u64 max_error, error, shift:
+ *			sequencer__host_clock(); older readers ignore it
  *	END		u64 time: end of the window
  *
  * If END is missing, the recorder was killed. FRAMES are then missing, too, and the file is
@@ -44,6 +46,7 @@
 #include "target/symbols/symbolize.h"
 
 struct layout;
+struct private_host_clock;
 struct rawfile;
 struct sequencer;
 
@@ -59,6 +62,7 @@ enum raw_type {
 	RAW_END = 6,
 	RAW_RESNAPSHOT = 7,
 	RAW_CLOCK = 8,
+	RAW_HOST_CLOCK = 9,
 };
 
 /*
@@ -97,6 +101,7 @@ int rawfile__resnapshot(struct rawfile *raw, const struct snapshot *first,
 			const struct snapshot *second);
 int rawfile__lost(struct rawfile *raw, unsigned int kind, uint64_t count);
 int rawfile__clock_error(struct rawfile *raw, uint64_t ns);
+int rawfile__host_clock(struct rawfile *raw, const struct private_host_clock *clock);
 /* Writes the frames of every PC that occurred, and END, and renames the file. */
 int rawfile__finish(struct rawfile *raw, uint64_t t1, const struct symbolizer *symbolizer);
 /* Renames the file without END: the recording failed, and the file may show why. */

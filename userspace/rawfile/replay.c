@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/private.h"
 #include "lib/buf.h"
 #include "lib/map.h"
 #include "rawfile/rawfile.h"
@@ -332,6 +333,18 @@ static int play_resnapshot(struct sequencer *seq, struct raw_snapshots *both, st
 	return err == -EAGAIN ? 0 : err;
 }
 
+static void give_host_clock(struct sequencer *seq, struct buf *b)
+{
+	struct private_host_clock clock = { .time = buf__u64(b) };
+
+	clock.synchronized = buf__u64(b);
+	clock.max_error = buf__u64(b);
+	clock.error = buf__u64(b);
+	clock.shift = (int64_t)buf__u64(b);
+	if (!b->bad)
+		sequencer__host_clock(seq, &clock);
+}
+
 /* `both`: the pair of the initial state, and that after the latest loss. */
 static int play_chunk(const struct replay *r, struct sequencer *seq, struct raw_snapshots both[2],
 		      struct raw_chunk *chunk, uint64_t *last)
@@ -353,6 +366,9 @@ static int play_chunk(const struct replay *r, struct sequencer *seq, struct raw_
 		count = buf__u64(&chunk->data);
 		if (!chunk->data.bad && kind < GT_KIND_END)
 			sequencer__lost(seq, (unsigned int)kind, count);
+		return 0;
+	case RAW_HOST_CLOCK:
+		give_host_clock(seq, &chunk->data);
 		return 0;
 	case RAW_CLOCK:
 		sequencer__clock_error(seq, buf__u64(&chunk->data));

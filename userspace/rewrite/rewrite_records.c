@@ -114,12 +114,16 @@ static int write_table(struct rewrite *r)
 static int write_numbers(struct rewrite *r, struct private_record *record)
 {
 	struct private_correction correction;
+	struct private_host_clock clock;
 	struct private_short sum = {};
 	uint64_t number;
 
 	if (record->kind == PRIVATE_CORRECTION) {
 		if (private_read__correction(&record->data, &correction))
 			return private__correction(r->writer, &correction);
+	} else if (record->kind == PRIVATE_HOST_CLOCK) {
+		if (private_read__host_clock(&record->data, &clock))
+			return private__host_clock(r->writer, &clock);
 	} else if (record->kind == PRIVATE_SHORT) {
 		if (private_read__add_short(&record->data, &sum))
 			return private__short(r->writer, &sum);
@@ -149,6 +153,7 @@ static int write_record(struct rewrite *r, struct private_record *record)
 	case PRIVATE_CLOCK:
 	case PRIVATE_CAUSE:
 	case PRIVATE_SHORT:
+	case PRIVATE_HOST_CLOCK:
 		return write_numbers(r, record);
 	case PRIVATE_TICKS:   /* rewrite_private.c */
 	case PRIVATE_THREADS: /* rewrite_kernel.c */

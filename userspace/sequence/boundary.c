@@ -198,6 +198,8 @@ static int boundary__open(struct sequencer *s, uint64_t time)
 		err = kernel_events__begin(s, time);
 	if (!err)
 		err = private__ticks(s->opts.writer, s->opts.tick_ns, time, wall);
+	if (!err && s->host_clock.time)
+		err = private__host_clock(s->opts.writer, &s->host_clock);
 	return err;
 }
 

@@ -91,6 +91,11 @@ void sequencer__may_hold(struct sequencer *s, uint64_t bytes)
 	texts__may_hold(s->texts, bytes);
 }
 
+void sequencer__host_clock(struct sequencer *s, const struct private_host_clock *clock)
+{
+	s->host_clock = *clock;
+}
+
 int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns)
 {
 	if (s->started)

@@ -28,6 +28,7 @@
 #include "target/symbols/symbolize.h"
 #include "writer/writer.h"
 
+struct private_host_clock;
 struct private_meta;
 struct sequencer;
 
@@ -77,6 +78,11 @@ void sequencer__destroy(struct sequencer *s);
 
 /* The largest error of the times of inline probes' records; for the last generation. */
 void sequencer__clock_error(struct sequencer *s, uint64_t ns);
+/*
+ * The state of the host's clock is this from now on: each generation contains the latest one. Call it
+ * about once per second, and first before the initial snapshots.
+ */
+void sequencer__host_clock(struct sequencer *s, const struct private_host_clock *clock);
 /* Begins the window: records with a time before t0 are dropped. */
 int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns);
 /* Ignores kernel events: not all of their programs could be loaded. Call before any record. */

@@ -32,9 +32,10 @@ struct sequencer {
 	bool started, ready;	/* ready: the initial state is known, records are applied */
 	bool derived;		/* a record of derived.h was seen */
 	uint64_t clock_error;	/* ns; 0: there are no inline probes */
-	bool calls_only;	/* those of system calls describe only the goroutine */
-	uint32_t put_back;	/* how much earlier these may be than their hits, ns */
-	int error;		/* the first error of the writer, or -ENOMEM; permanent */
+	struct private_host_clock host_clock; /* the latest one; time 0: unknown */
+	bool calls_only;   /* those of system calls describe only the goroutine */
+	uint32_t put_back; /* how much earlier these may be than their hits, ns */
+	int error;	   /* the first error of the writer, or -ENOMEM; permanent */
 
 	struct merge *merge;
 	struct stacks *stacks;

@@ -74,7 +74,7 @@ static int take_value(void *ctx, unsigned int line, const char *name, const char
 }
 
 /* Line by line, since config__split() knows no sections. Its reasons would quote the line. */
-static int parse(char *text, size_t len, struct credentials *ret, struct error *error)
+static int parse_lines(struct credentials *ret, char *text, size_t len, struct error *error)
 {
 	char *stop = text + len, *end;
 	bool is_default = true;
@@ -90,6 +90,16 @@ static int parse(char *text, size_t len, struct credentials *ret, struct error *
 					  "line %u is invalid: expected NAME = VALUE", line);
 	}
 	return 0;
+}
+
+int credentials__parse(struct credentials *ret, char *text, size_t len, struct error *error)
+{
+	int err = parse_lines(ret, text, len, error);
+
+	if (!err && (!ret->id[0] || !ret->secret[0]))
+		err = error__set(error, -ENOKEY,
+				 "aws_access_key_id or aws_secret_access_key is missing");
+	return err;
 }
 
 static int check(int fd, struct error *error)
@@ -120,11 +130,8 @@ static int from_file(struct credentials *ret, int fd, struct error *error)
 		return error__set(error, -errno, "%s", strerror(errno));
 	if (len > FILE_MAX)
 		return error__set(error, -EFBIG, "the file is larger than 16 KiB");
-	err = parse(text, (size_t)len, ret, error);
+	err = credentials__parse(ret, text, (size_t)len, error);
 	explicit_bzero(text, sizeof(text));
-	if (!err && (!ret->id[0] || !ret->secret[0]))
-		err = error__set(error, -ENOKEY,
-				 "aws_access_key_id or aws_secret_access_key is missing");
 	return err;
 }
 

@@ -8,6 +8,8 @@
 #ifndef SHIP_CREDENTIALS_H
 #define SHIP_CREDENTIALS_H
 
+#include <stddef.h>
+
 #include "lib/error.h"
 
 #define CREDENTIALS_SIZE 4096 /* a session token has 1 to 2 KiB */
@@ -24,6 +26,8 @@ struct credentials {
  * read the file.
  */
 int credentials__read(struct credentials *ret, const char *path, struct error *error);
+/* The same of the `len` bytes of such a file. They are changed, and text[len] must be writable. */
+int credentials__parse(struct credentials *ret, char *text, size_t len, struct error *error);
 void credentials__clear(struct credentials *c);
 
 #endif

@@ -23,7 +23,7 @@ struct facts {
 
 /*
  * Of a trace in an open file, which was changed last at `mtime_ns`. Nothing but the clock is known
- * about a file that is not a valid trace.
+ * about a file that is not a valid trace, or whose first generation takes too much memory or time.
  */
 void facts__read(struct facts *ret, int fd, uint64_t mtime_ns);
 

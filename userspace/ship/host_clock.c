@@ -4,24 +4,21 @@
  */
 #include "ship/host_clock.h"
 
-#include <sys/timex.h>
-
 #include "lib/clock.h"
 
 #define BOOT_SLACK (600 * 1000000000ull)
 
 void host_clock__read(struct host_clock *ret)
 {
-	struct timex t = {}; /* changes nothing, and needs no privilege */
-	int state = adjtimex(&t);
+	struct clock_state state;
 
 	*ret = (struct host_clock){};
-	if (state < 0)
+	if (!clock__state(&state))
 		return;
 	ret->known = true;
-	ret->synchronized = state != TIME_ERROR && !(t.status & STA_UNSYNC);
-	ret->max_error_us = t.maxerror;
-	ret->estimated_us = t.esterror;
+	ret->synchronized = state.synchronized;
+	ret->max_error_us = state.max_error_us;
+	ret->estimated_us = state.error_us;
 }
 
 void host_clock__compare(struct host_clock *c, uint64_t start_ns, uint64_t wall_ns,

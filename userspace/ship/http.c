@@ -8,28 +8,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
-#include "lib/opts.h"
-#include "lib/printable.h"
 #include "ship/curl_library.h"
 
 #define CONNECT_SECONDS 10
-#define RATE_MIN	8192	    /* bytes/s: of a whole request */
-#define HEADERS_SIZE	(64u << 10) /* of an answer */
-#define BODY_SIZE	(64u << 10) /* of an error */
-#define BODY_KEPT	4096
-#define RETRY_MAX	300 /* s */
+#define RATE_MIN	8192 /* bytes/s: of a whole request */
+#define RETRY_MAX	300  /* s */
 
 struct http_slot {
 	CURL *easy;
 	struct curl_slist *headers;
 	int fd;
 	uint64_t size, at; /* of the body */
-	size_t header_bytes, body_bytes;
-	char body[BODY_KEPT + 1];
-	struct http_answer answer;
+	struct answer answer;
 };
 
 struct http {
@@ -41,74 +33,18 @@ struct http {
 
 /* ---- the answer ---- */
 
-/* If the line is this header: its value, without spaces at the ends, as far as there is room. */
-static bool take_header(const char *line, size_t len, const char *name, char *to, size_t size)
-{
-	size_t n = strlen(name);
-
-	if (len <= n || strncasecmp(line, name, n) || line[n] != ':')
-		return false;
-	line += n + 1;
-	len -= n + 1;
-	while (len && strchr(" \t", *line) && *line) {
-		line++;
-		len--;
-	}
-	while (len && strchr(" \t\r\n", line[len - 1]) && line[len - 1])
-		len--;
-	len = len < size ? len : size - 1;
-	memcpy(to, line, len);
-	to[len] = '\0';
-	printable__clean(to, size);
-	return true;
-}
-
 static size_t on_header(char *line, size_t size, size_t n, void *ctx)
 {
 	struct http_slot *s = ctx;
-	struct http_answer *a = &s->answer;
-	size_t len = size * n;
-	char number[24];
 
-	s->header_bytes += len;
-	if (s->header_bytes > HEADERS_SIZE)
-		return 0;
-	if (take_header(line, len, "x-amz-checksum-sha256", a->checksum, sizeof(a->checksum)) ||
-	    take_header(line, len, "x-amz-meta-sha256", a->sha256, sizeof(a->sha256)))
-		return len;
-	if (take_header(line, len, "content-length", number, sizeof(number)) &&
-	    !opts__number(number, 0, UINT64_MAX, &a->length))
-		a->length = UINT64_MAX;
-	return len;
+	return answer__header(&s->answer, line, size * n) ? size * n : 0;
 }
 
 static size_t on_body(char *data, size_t size, size_t n, void *ctx)
 {
 	struct http_slot *s = ctx;
-	size_t len = size * n, room = BODY_KEPT - strlen(s->body);
 
-	s->body_bytes += len;
-	if (s->body_bytes > BODY_SIZE)
-		return 0;
-	strncat(s->body, data, len < room ? len : room);
-	return len;
-}
-
-/* The text between <name> and </name>: all that is needed of the XML of an error. */
-static void take_element(const char *body, const char *name, char *to, size_t size)
-{
-	char tag[32];
-	const char *text, *end;
-
-	snprintf(tag, sizeof(tag), "<%s>", name);
-	text = strstr(body, tag);
-	snprintf(tag, sizeof(tag), "</%s>", name);
-	end = text ? strstr(text, tag) : NULL;
-	if (!end)
-		return;
-	text += strlen(name) + 2;
-	snprintf(to, size, "%.*s", (int)(end - text), text);
-	printable__clean(to, size);
+	return answer__body(&s->answer, data, size * n) ? size * n : 0;
 }
 
 /* ---- the request ---- */
@@ -244,9 +180,7 @@ int http__start(struct http *h, unsigned int slot, const struct http_request *re
 	s->fd = request->fd;
 	s->size = request->size;
 	s->at = 0;
-	s->header_bytes = s->body_bytes = 0;
-	s->body[0] = '\0';
-	s->answer = (struct http_answer){};
+	answer__begin(&s->answer);
 	err = prepare(h, s, request, credentials);
 	if (!err && libcurl.curl_multi_add_handle(h->multi, s->easy))
 		err = -ENOMEM;
@@ -273,33 +207,21 @@ static bool is_untrusted(CURLcode code)
 	       code == CURLE_SSL_ISSUER_ERROR;
 }
 
-static void describe(struct http_slot *s, CURLcode code)
-{
-	struct http_answer *a = &s->answer;
-	char message[160] = "";
-
-	if (code) {
-		a->status = 0;
-		a->untrusted = is_untrusted(code);
-		snprintf(a->reason, sizeof(a->reason), "%s", libcurl.curl_easy_strerror(code));
-		return;
-	}
-	take_element(s->body, "Code", a->code, sizeof(a->code));
-	take_element(s->body, "Message", message, sizeof(message));
-	snprintf(a->reason, sizeof(a->reason), "status %u%s%s%s%s", a->status,
-		 a->code[0] ? " " : "", a->code, message[0] ? ": " : "", message);
-}
-
 static void finish(struct http_slot *s, CURLcode code)
 {
+	struct http_answer *got = &s->answer.got;
 	curl_off_t seconds = 0;
 	long status = 0;
 
 	libcurl.curl_easy_getinfo(s->easy, CURLINFO_RESPONSE_CODE, &status);
 	libcurl.curl_easy_getinfo(s->easy, CURLINFO_RETRY_AFTER, &seconds);
-	s->answer.status = status > 0 && status < 1000 ? (unsigned int)status : 0;
-	s->answer.retry_after = seconds < 0 ? 0 : seconds < RETRY_MAX ? seconds : RETRY_MAX;
-	describe(s, code);
+	got->status = status > 0 && status < 1000 ? (unsigned int)status : 0;
+	got->retry_after = seconds < 0 ? 0 : seconds < RETRY_MAX ? seconds : RETRY_MAX;
+	got->untrusted = is_untrusted(code);
+	if (code)
+		answer__fail(&s->answer, libcurl.curl_easy_strerror(code));
+	else
+		answer__end(&s->answer);
 	forget_headers(s);
 }
 
@@ -322,7 +244,7 @@ bool http__next(struct http *h, unsigned int *ret_slot, struct http_answer *ret)
 	libcurl.curl_multi_remove_handle(h->multi, s->easy); /* the message is invalid now */
 	finish(s, code);
 	*ret_slot = (unsigned int)(s - h->slot);
-	*ret = s->answer;
+	*ret = s->answer.got;
 	return true;
 }
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "lib/error.h"
+#include "ship/answer.h"
 #include "ship/credentials.h"
 
 #define HTTP_SLOTS_MAX	 64
@@ -34,17 +35,6 @@ struct http_request {
 	unsigned int nheaders;
 	int fd; /* PUT: of the body, whose first `size` bytes are sent; -1: HEAD */
 	uint64_t size;
-};
-
-struct http_answer {
-	unsigned int status;	  /* 0: there was no complete answer */
-	bool untrusted;		  /* the certificate of the server was not accepted */
-	uint64_t length;	  /* of the object, by Content-Length */
-	unsigned int retry_after; /* seconds; 0: not given */
-	char checksum[64];	  /* x-amz-checksum-sha256; empty: not given, as the next ones */
-	char sha256[80];	  /* x-amz-meta-sha256 */
-	char code[64];		  /* of an error, such as "AccessDenied" */
-	char reason[256];	  /* of a failure, for the user: printable */
 };
 
 /* Loads libcurl. 0, or a negative errno and the reason. */

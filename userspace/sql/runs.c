@@ -30,7 +30,11 @@ enum {
 	COMMAND,
 	BUILD,
 	GO,
-	TOOL
+	TOOL,
+	CLOCK_SYNCHRONIZED,
+	CLOCK_MAX_ERROR,
+	CLOCK_ERROR,
+	CLOCK_SHIFT,
 };
 
 static const struct column run_columns[] = {
@@ -55,6 +59,13 @@ static const struct column run_columns[] = {
 	[BUILD] = { "build", "VARCHAR", "build ID of the program; null: unknown" },
 	[GO] = { "go_version", "VARCHAR", "of the program; null: unknown" },
 	[TOOL] = { "recorder", "VARCHAR", "null: Go's runtime wrote the trace" },
+	[CLOCK_SYNCHRONIZED] = { "clock_synchronized", "BIGINT",
+				 "1: the host's clock was, all the time; null: unknown, as below" },
+	[CLOCK_MAX_ERROR] = { "clock_max_error_ns", "BIGINT",
+			      "bound of its error, by its own estimate: the largest one" },
+	[CLOCK_ERROR] = { "clock_error_ns", "BIGINT", "its estimated error: the largest one" },
+	[CLOCK_SHIFT] = { "clock_shift_ns", "BIGINT",
+			  "how much it was later than wall times here: the furthest from 0" },
 };
 
 enum { LOSS_KIND, LOSS_COUNT, LOSS_FROM, LOSS_TO };
@@ -153,6 +164,17 @@ static void put_counts(struct rows *r, const struct statistics *s)
 	row__number(r, LOST, (int64_t)s->lost);
 }
 
+/* How exact the wall-clock times are, compared with traces of other hosts. */
+static void put_clock(struct rows *r, const struct statistics_host_clock *c)
+{
+	bool known = c->generations;
+
+	row__number(r, CLOCK_SYNCHRONIZED, known ? c->worst.synchronized : ROW_NULL);
+	row__number(r, CLOCK_MAX_ERROR, known ? (int64_t)c->worst.max_error : ROW_NULL);
+	row__number(r, CLOCK_ERROR, known ? (int64_t)c->worst.error : ROW_NULL);
+	row__number(r, CLOCK_SHIFT, known ? c->worst.shift : ROW_NULL);
+}
+
 static int run_finish(void *producer, struct error *error)
 {
 	struct producer *p = producer;
@@ -167,6 +189,7 @@ static int run_finish(void *producer, struct error *error)
 	put_times(r, &p->statistics, p->source->wall_ns);
 	put_counts(r, &p->statistics);
 	put_meta(r, &p->statistics);
+	put_clock(r, &p->statistics.host_clock);
 	return 0;
 }
 

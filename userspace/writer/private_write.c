@@ -113,6 +113,19 @@ int private__recorded(struct writer *w, const struct private_recorded *recorded)
 	return private__record(w, PRIVATE_RECORDED, data, p + len - data);
 }
 
+int private__host_clock(struct writer *w, const struct private_host_clock *clock)
+{
+	uint8_t data[5 * LEB_MAX], *p = data;
+	uint64_t shift = (uint64_t)clock->shift;
+
+	p = leb__put(p, clock->time);
+	p = leb__put(p, clock->synchronized);
+	p = leb__put(p, clock->max_error);
+	p = leb__put(p, clock->error);
+	p = leb__put(p, shift << 1 ^ -(shift >> 63));
+	return private__record(w, PRIVATE_HOST_CLOCK, data, p - data);
+}
+
 int private__ticks(struct writer *w, unsigned int tick_ns, uint64_t start_ns, uint64_t wall_ns)
 {
 	uint8_t data[3 * LEB_MAX], *p = data;

@@ -25,6 +25,7 @@ static void write_first_generation(void)
 	ok(writer__open(x.w, 1000, 5000000000001));
 	ok(private__meta(x.w, &meta));
 	ok(private__ticks(x.w, 1, 1000, 5000000000001));
+	ok(private__host_clock(x.w, &(struct private_host_clock){ 990, true, 500, 40, 8 }));
 	ok(private__losses(x.w, losses, 2));
 	ok(private__correction(x.w, &(struct private_correction){ 1400, 1500, 3, 1, 7 }));
 	ok(private__record(x.w, PRIVATE_LOSSES, cut, sizeof(cut)));
@@ -45,6 +46,8 @@ static void write_second_generation(void)
 	ok(private__losses(x.w, losses + 2, 1));
 	ok(private__correction(x.w, &(struct private_correction){ 2100, 2101, 1, 0, 2 }));
 	ok(private__number(x.w, PRIVATE_CLOCK, 1200));
+	ok(private__host_clock(x.w, &(struct private_host_clock){ 1990, true, 700, 30, -9 }));
+	ok(private__record(x.w, PRIVATE_HOST_CLOCK, "\1\2\3\4\5", 5)); /* state 2 */
 	ok(writer__go_status(x.w, NOM, 1, GO_WAITING, 0));
 	ok(writer__go_status(x.w, NOM, 3, GO_RUNNABLE, 0));
 	ok(event(9, 2010, EV_GO_UNBLOCK, 1, 1, 0, 3));
@@ -75,6 +78,12 @@ static void check_figures(const struct statistics *s)
 {
 	assert_int_equal(s->start, 1000);
 	assert_int_equal(s->clock_error, 1200);
+	assert_int_equal(s->host_clock.generations, 2);
+	assert_true(s->host_clock.worst.synchronized);
+	assert_int_equal(s->host_clock.worst.time, 1990);
+	assert_int_equal(s->host_clock.worst.max_error, 700);
+	assert_int_equal(s->host_clock.worst.error, 40);
+	assert_int_equal(s->host_clock.worst.shift, -9);
 	assert_int_equal(s->events, 7 + 4); /* without three syncs */
 	assert_int_equal(s->present, 1);
 	assert_int_equal(s->created, 2);
@@ -137,7 +146,7 @@ static void check_private(const struct statistics *s)
 	assert_int_equal(s->corrected.to, 2101);
 	assert_int_equal(s->corrected.goroutines, 4);
 	assert_int_equal(s->corrected.events, 9);
-	assert_int_equal(s->private_bad, 1);
+	assert_int_equal(s->private_bad, 2);
 	assert_int_equal(s->private_unknown, 1);
 }
 

@@ -31,6 +31,7 @@ static void for_a_duration(void **state)
 	assert_int_equal(t.t1, T0 + 1000 * MS);
 	assert_int_equal(t.committed, 0);
 	assert_true(t.watermark >= t.t1);
+	assert_in_range(t.host_clocks, 1, 2); /* once per second */
 	assert_in_range(t.longest, 10 * MS, 11 * MS);
 	assert_int_equal(t.stats.t0, T0);
 	assert_int_equal(t.stats.attach_ns, T0 - t.opts.started);

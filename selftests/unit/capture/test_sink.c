@@ -11,7 +11,7 @@
 #include "unit/watched_sequencer.h"
 
 static int answer;
-static uint64_t clock_error;
+static uint64_t clock_error, host_clock;
 static uint32_t max_names;
 static unsigned int calls, no_kernel, calls_only; /* since the sequencer was created */
 
@@ -49,6 +49,11 @@ void sequencer__no_kernel(struct sequencer *s)
 void sequencer__clock_error(struct sequencer *s, uint64_t ns)
 {
 	clock_error = ns;
+}
+
+void sequencer__host_clock(struct sequencer *s, const struct private_host_clock *clock)
+{
+	host_clock = clock->max_error;
 }
 
 void sequencer__calls_only(struct sequencer *s)
@@ -163,6 +168,8 @@ static void answers(void **state)
 	assert_int_equal(max_names, 7);
 	assert_int_equal(sink__clock_error(s, 42), 0);
 	assert_int_equal(clock_error, 42);
+	assert_int_equal(sink__host_clock(s, &(struct private_host_clock){ .max_error = 43 }), 0);
+	assert_int_equal(host_clock, 43);
 	sink__destroy(s);
 	sink__destroy(NULL);
 }

@@ -95,6 +95,7 @@ static void record(bool with_second)
 		.time = 5, .time_end = 6, .procs = 2, .g = g, .p = p, .ng = 2, .np = 1
 	};
 	struct snapshot *second = with_second ? &snap : NULL;
+	struct private_host_clock clock = { 5, true, 1u << 31, 17, -3 };
 	struct rawfile *raw = NULL;
 	unsigned int i;
 
@@ -114,6 +115,8 @@ static void record(bool with_second)
 	sequencer__lost(NULL, GT_PARK, 12);
 	assert_int_equal(rawfile__clock_error(raw, 77), 0);
 	sequencer__clock_error(NULL, 77);
+	assert_int_equal(rawfile__host_clock(raw, &clock), 0);
+	sequencer__host_clock(NULL, &clock);
 	for (unsigned int i = 0; i < 2; i++) { /* as often as there are losses */
 		assert_int_equal(rawfile__resnapshot(raw, &snap, &snap), 0);
 		sequencer__take_resnapshots(NULL, &snap, &snap);

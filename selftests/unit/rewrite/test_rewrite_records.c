@@ -70,7 +70,7 @@ static void plant_texts(void)
 
 static const char *planted_trace(void)
 {
-	static const uint64_t numbers[] = { 11, 22, 33, 44, 55 };
+	static const uint64_t numbers[] = { 11, 22, 33, 44, 55 }, clock[] = { 11, 1, 33, 44, 55 };
 	const char *path = scratch("planted");
 
 	start_at(path, 25, 1);
@@ -82,6 +82,7 @@ static const char *planted_trace(void)
 	plant(PRIVATE_SAMPLED, numbers, 1);
 	plant(PRIVATE_CLOCK, numbers + 1, 1);
 	plant(PRIVATE_SHORT, numbers, 5);
+	plant(PRIVATE_HOST_CLOCK, clock, 5);
 	plant(PRIVATE_KIND_END, numbers, 5);
 	plant_table();
 	plant_texts();
@@ -171,6 +172,7 @@ static void numbers_remain(void **state)
 	assert_numbers(path, PRIVATE_SAMPLED, numbers, 1);
 	assert_numbers(path, PRIVATE_CLOCK, numbers + 1, 1);
 	assert_numbers(path, PRIVATE_SHORT, numbers, 5);
+	assert_numbers(path, PRIVATE_HOST_CLOCK, (const uint64_t[]){ 11, 1, 33, 44, 55 }, 5);
 	assert_numbers(path, PRIVATE_CAUSE, (const uint64_t[]){ 9 }, 1);
 	assert_numbers(path, PRIVATE_ALIGNMENT, NULL, 0);
 }

@@ -140,13 +140,15 @@ static void losses_and_ticks(void **state)
 {
 	struct fixture *x = *state;
 	struct private_loss l[] = { { 1, 5, 100, 250 }, { 50, UINT64_MAX, 7, 7 } };
+	struct private_host_clock clock = { 9, true, 16000000000, 1000, -3 };
 	struct bytes *b = &x->records[0].data;
 
 	assert_int_equal(private__losses(x->w, l, 2), 0);
 	assert_int_equal(private__losses(x->w, NULL, 0), 0);
 	assert_int_equal(private__ticks(x->w, 64, 123456789012, 1757300000000000000), 0);
+	assert_int_equal(private__host_clock(x->w, &clock), 0);
 	read_back(x);
-	assert_int_equal(x->count, 3);
+	assert_int_equal(x->count, 4);
 	assert_int_equal(x->records[0].kind, PRIVATE_LOSSES);
 	assert_int_equal(bytes__leb(b), 1);
 	assert_int_equal(bytes__leb(b), 5);
@@ -162,6 +164,14 @@ static void losses_and_ticks(void **state)
 	assert_int_equal(bytes__leb(b), 64);
 	assert_int_equal(bytes__leb(b), 123456789012);
 	assert_int_equal(bytes__leb(b), 1757300000000000000);
+	b = &x->records[3].data;
+	assert_int_equal(x->records[3].kind, PRIVATE_HOST_CLOCK);
+	assert_int_equal(bytes__leb(b), 9);
+	assert_int_equal(bytes__leb(b), 1);
+	assert_int_equal(bytes__leb(b), 16000000000);
+	assert_int_equal(bytes__leb(b), 1000);
+	assert_int_equal(bytes__leb(b), 5);
+	assert_int_equal(b->at, b->len);
 }
 
 static void long_records_are_split(void **state)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -182,6 +183,10 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = errorAnswer("503 Slow Down", "", "<Error><Code>SlowDown</Code><Message>\x1b[2J slower</Message></Error>")
 	case "large-error":
 		answer = errorAnswer("500 Internal Server Error", "", strings.Repeat("x", 1<<20))
+	case "many-headers": // without an end
+		answer = append([]byte("HTTP/1.1 200 OK\r\n"), bytes.Repeat([]byte("x-header: "+strings.Repeat("y", 100)+"\r\n"), 1<<16)...)
+	case "long-header":
+		answer = append([]byte("HTTP/1.1 200 OK\r\nx-header: "), bytes.Repeat([]byte("y"), 1<<24)...)
 	case "redirect":
 		answer = errorAnswer("307 Temporary Redirect", "Location: http://127.0.0.1:1/\r\n", "")
 	default:
