@@ -5,4 +5,4 @@
 # Tests the kernel module and the recorder on several kernels in virtual machines: `make check-vm`,
 # which always runs. The time limit is enough to report a machine that hangs: each one has 780 s. Others run
 # beside it, and the machines, which have deadlines, go before them.
-exec nice -n -5 "$(dirname "$0")/../vm/run" "$@"
+exec nice -n -10 "$(dirname "$0")/../vm/run" "$@"
