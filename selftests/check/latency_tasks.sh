@@ -62,6 +62,23 @@ names_the_competitor()
 		build/gotrace latency --details "$tmp/joined.trace" | grep -q 'the CPU was held by: competitor$'
 }
 
+# The recording itself, without perf: what preempted threads is named by the switches of the program's own threads.
+# The time cannot exceed that from each such switch until the thread is on a CPU again.
+names_the_preemptor()
+{
+	local most waited
+
+	most=$(build/gotrace events --kernel --json "$RECORDED" | jq -n 'reduce (inputs | select(.kind == "Kernel")) as $e ({sum: 0};
+		if $e.event == "off_cpu" then .off[$e.m | tostring] = (if $e.why == "preempted" and $e.then.name == "competitor" then $e.time else null end)
+		elif $e.event == "on_cpu" and .off[$e.m | tostring] then .sum += $e.time - .off[$e.m | tostring] | .off[$e.m | tostring] = null
+		else . end) | .sum') &&
+		waited=$(build/gotrace latency --all --json "$RECORDED" |
+			jq '[.functions[].by_reason.kernel_runnable[]? | select(.name == "preempted by competitor").ns] | add // 0') || return 1
+	echo "goroutines waited for $waited ns, threads for $most ns"
+	[ "$waited" -gt 0 ] && [ "$waited" -le "$most" ] &&
+		build/gotrace latency --details "$RECORDED" | grep -q 'preempted by competitor$'
+}
+
 # A goroutine's own waits on its path by task, exact to the nanosecond.
 of_paths()
 {
@@ -97,6 +114,7 @@ ktap_start
 if try "a run next to a busy process is recorded and aligned" aligned; then
 	try "the times of tasks add up to the waits" adds_up
 	try "the busy process is named" names_the_competitor
+	try "the busy process is named without perf, too" names_the_preemptor
 	try "the same as in the paths" of_paths
 	try "the other figures do not change" same_otherwise
 fi

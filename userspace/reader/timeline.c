@@ -43,6 +43,7 @@ struct timeline {
 	bool in_loss;
 	struct private_short shorts; /* of all generations so far */
 	uint64_t visits;	     /* of threads, because of losses: here and by callers */
+	bool late_items;	     /* see timeline__keep_late_items() */
 	bool gave_up;	     /* too many visits: the state of threads is unknown from now on */
 	uint64_t duration;   /* see timeline__duration() */
 	int64_t mono_offset; /* CLOCK_MONOTONIC minus the clock of the trace */
@@ -100,9 +101,22 @@ int64_t timeline__time(const struct timeline *t, uint64_t mono)
 	return (int64_t)(mono - (uint64_t)t->mono_offset);
 }
 
+/* It ends the trace, at the time of the event before it. */
+static bool is_last_sync(const struct trace_event *ev)
+{
+	return ev->type == EV_SYNC && !ev->sync->generation;
+}
+
 int64_t timeline__until(const struct timeline *t)
 {
-	return t->has_event ? t->event.time : INT64_MAX;
+	if (!t->has_event || (t->late_items && is_last_sync(&t->event)))
+		return INT64_MAX;
+	return t->event.time;
+}
+
+void timeline__keep_late_items(struct timeline *t)
+{
+	t->late_items = true;
 }
 
 bool timeline__in_loss(const struct timeline *t)

@@ -76,6 +76,11 @@ int64_t timeline__time(const struct timeline *t, uint64_t mono); /* the inverse 
  * generation may be later. INT64_MAX: no event follows.
  */
 int64_t timeline__until(const struct timeline *t);
+/*
+ * For a part of a trace, whose last event is not its end: until what follows that event in the whole
+ * trace, kernel events happen. They keep their own times: timeline__until() is INT64_MAX there.
+ */
+void timeline__keep_late_items(struct timeline *t);
 /* Whether kernel events of this moment may be missing: the state of threads is uncertain. */
 bool timeline__in_loss(const struct timeline *t);
 /*

@@ -141,6 +141,11 @@ static void steps_are_in_time_order(void **state)
 		assert_int_equal(timeline__goroutine(t, step.item->tid), want[i].g);
 		assert_int_equal(timeline__duration(t), want[i].took ? want[i].took : UINT64_MAX);
 		assert_int_equal(timeline__until(t), time_of_next_event(&want[i]));
+		if (i ==
+		    sizeof(want) / sizeof(want[0]) - 2) { /* no event but the last sync follows */
+			timeline__keep_late_items(t);
+			assert_int_equal(timeline__until(t), INT64_MAX);
+		}
 	}
 	assert_int_equal(timeline__next(t, &step, &err), 0);
 	assert_int_equal(timeline__until(t), INT64_MAX);

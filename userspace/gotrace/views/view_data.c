@@ -98,6 +98,7 @@ static int read_steps(void *context, struct timeline *t, const struct reader *r,
 	int err = 0, more = 1;
 
 	(void)r;
+	timeline__keep_late_items(t);
 	while (!err && (more = timeline__next(t, &step, error)) > 0)
 		err = report_lanes__step(lanes, t, &step, error);
 	if (!err && more < 0)

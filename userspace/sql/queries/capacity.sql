@@ -1,5 +1,5 @@
--- Capacity by hour, host and service: CPUs that were used and that goroutines waited for, in thousandths
--- of one CPU, while the service was recorded; and the share of GOMAXPROCS in use, in thousandths
+-- Capacity by hour, host and service: CPUs that were used, and that goroutines waited for, in
+-- thousandths of one CPU, while the service was recorded; and the share of GOMAXPROCS in use, in thousandths
 WITH parts AS (
     SELECT date, hour, host, service, end_ns - start_ns AS recorded_ns, gomaxprocs, goroutines AS seen,
            (end_ns - start_ns) * gomaxprocs AS available_ns, 0 AS oncpu_ns, 0 AS go_runnable_ns,
