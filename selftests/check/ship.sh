@@ -188,7 +188,7 @@ bounds_answers()
 {
 	local kind reason
 
-	for kind in 'large-error body exceeds' 'many-headers header exceeds' 'long-header .'; do
+	for kind in 'large-error body exceeds' 'many-headers header exceeds' 'long-header .' 'drip .'; do
 		read -r kind reason <<<"$kind"
 		start_proxy -kinds "$kind"
 		! timeout 60 /usr/bin/time -f %M -o "$tmp/memory" build/gotrace ship "$tmp/denied" --to s3://traces/bounded --journal "$tmp/bounded.journal" \
@@ -217,6 +217,8 @@ refuses_planted_files()
 	make_spool "$tmp/planted" 1 1000 && echo secret >"$tmp/secret" || return 1
 	ln -s ../secret "$tmp/planted/web1-app0-1-20261127T100000.000Z.trace"
 	mkfifo "$tmp/planted/web1-app0-1-20261127T100001.000Z.trace"
+	echo "no trace" >"$tmp/planted/"$'web1-a\npp0-1-20261127T100001.000Z.trace'
+	echo "no trace" >"$tmp/planted/"$'web1-a\e[2Jpp0-1-20261127T100001.000Z.trace'
 	ship "$tmp/planted" "$PORT" --host planted | grep -q '^1 files sent' && [ "$(stored | grep -c host=planted)" -eq 1 ] || return 1
 	cp "$tmp/secret" "$tmp/planted/web1-app0-1-20261127T100002.000Z.trace"
 	chown 65534 "$tmp/planted/web1-app0-1-20261127T100002.000Z.trace"
@@ -259,6 +261,21 @@ has_metadata()
 	meta_is build-id "$(build/gotrace stat "$file" | sed -n 's/.*build_id[^0-9a-f]*\([0-9a-f]*\).*/\1/p')" &&
 		meta_is go-version "$ORACLE_GO" && meta_is service pingpong && meta_is sha256 "$(sha256sum <"$file" | cut -d ' ' -f 1)" &&
 		meta_is recorder "gotrace-bpf_$(our_version)"
+}
+
+# A packed trace has the same, which is read from its first generation.
+packed_has_metadata()
+{
+	local file key name
+	file=$(traces | head -n 1)
+	mkdir -m 700 "$tmp/packed" && build/gotrace pack "$file" -o "$tmp/packed/$(basename "$file")" &&
+		ship "$tmp/packed" "$PORT" --host packed | grep -q '^1 files sent' || return 1
+	key=$(stored | sed -n 's,.* \(.*/host=packed/.*\),\1,p')
+	$S3 head -at "http://127.0.0.1:$PORT" -bucket traces "$key" | tr -d '\r' >"$tmp/packed.head"
+	for name in build-id go-version service recorder program pid start; do
+		grep -i "^x-amz-meta-$name: " "$tmp/head" | diff - <(grep -i "^x-amz-meta-$name: " "$tmp/packed.head") || return 1
+	done
+	[ "$(grep -ic '^x-amz-meta-' "$tmp/packed.head")" -ge 9 ]
 }
 
 # The clock's state is that of adjtimex, which grows with time; the recorder's clock was not set since it began.
@@ -365,6 +382,7 @@ try "compressed traces are bounded" bounds_traces
 try "links, and files of other users, are not sent" refuses_planted_files
 try "the files of a running recorder are stored" ships_a_recording
 try "objects have the metadata of their traces" has_metadata
+try "so do those of packed traces" packed_has_metadata
 try "objects have the state of the host's clock" has_clock
 try "the trace has the state of the clock when it was recorded" trace_has_clock
 try "one capability suffices, as another user" needs_no_root

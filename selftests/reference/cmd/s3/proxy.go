@@ -198,6 +198,15 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = nil
 	case "stall":
 		time.Sleep(time.Minute)
+	case "drip": // a byte at a time, without an end
+		answer = nil
+		conn.Write([]byte("HTTP/1.1 200 OK\r\nx-header: "))
+		for i := 0; i < 600; i++ {
+			if _, err := conn.Write([]byte("y")); err != nil {
+				break
+			}
+			time.Sleep(300 * time.Millisecond)
+		}
 	case "cut-answer":
 		answer = answer[:len(answer)/2]
 	case "wrong-checksum":
