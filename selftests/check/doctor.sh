@@ -46,7 +46,7 @@ facts_are_right()
 		jq -e --arg go "$ORACLE_GO" --argjson pid "$TARGET_PID" \
 			--argjson threads "$(find "/proc/$TARGET_PID/task" -mindepth 1 -maxdepth 1 | wc -l)" \
 			'.recordable and (.checks | all(.verdict != "missing")) and (.target |
-			.pid == $pid and .go == $go and .processors == 3 and .threads <= $threads and
+			.pid == $pid and .go == $go and .procs == 3 and .threads <= $threads and
 			.threads >= 1 and .goroutines >= 1 and .file == "unchanged" and
 			.own_namespaces == [] and (.build | map_values(select(.)) == {}) and
 			.probes >= 20 and ([.events[].probes] | add) == .probes and

@@ -281,7 +281,7 @@ def thread_states(events):
             states.append(state)
 
     for e in events:
-        if e["kind"] != "Kernel" or e["event"] == "core":
+        if e["kind"] != "Kernel" or e["event"] == "cpu":
             continue
         thread, time, what = e["m"], e["time"], e["event"]
         before = changes.get(thread, [[], [None], False])

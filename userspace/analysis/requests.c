@@ -132,7 +132,7 @@ static const struct annotation_client client = {
 	.log = log_event,
 };
 
-/* A goroutine has ended, before its regions and tasks are told. */
+/* A goroutine has ended. Called before its regions and tasks end. */
 static int goroutine_done(void *context, const struct latency_goroutine *g)
 {
 	struct requests *r = context;

@@ -20,7 +20,7 @@
 #define ROOM	     0.5	   /* of the budget must be free before probes are attached again */
 #define ON_NS	     SECOND	   /* and enough for this long */
 #define EMPTY	     0.02	   /* or nearly all is free */
-#define JUDGE_NS     SECOND	   /* after a pause began, all of its cost is known */
+#define SETTLED_NS   SECOND	   /* after a pause began, all of its cost is known */
 #define PAUSE_MAX_NS (600 * SECOND)
 
 const enum site_set budget_order[] = { SITE_FAULT, SITE_SWEEP, SITE_CPU, SITE_HEAP, SITE_KERNEL };
@@ -139,7 +139,7 @@ static void pause_now(struct budget *b)
 {
 	b->on_rate = rate(b, BUCKETS_1S);
 	b->paused = true;
-	b->judged = false;
+	b->is_compared = false;
 	b->peak = spent(b);
 	b->since = b->last.now;
 	b->calm = 0;
@@ -154,11 +154,11 @@ static bool must_pause(const struct budget *b)
 }
 
 /* A pause that began too late makes the next ones longer: at the same load it would again. */
-static void judge(struct budget *b)
+static void compare_peak(struct budget *b)
 {
 	uint64_t longer = b->pause_ns ? 2 * b->pause_ns : BUDGET_WINDOW_NS;
 
-	b->judged = true;
+	b->is_compared = true;
 	if (b->peak <= allowed(b))
 		b->pause_ns = 0;
 	else
@@ -172,10 +172,10 @@ static bool may_resume(struct budget *b)
 
 	if (used > b->peak)
 		b->peak = used;
-	if (paused < JUDGE_NS)
+	if (paused < SETTLED_NS)
 		return false;
-	if (!b->judged)
-		judge(b);
+	if (!b->is_compared)
+		compare_peak(b);
 	if (paused < b->pause_ns || most <= 0)
 		return false;
 	return used <= most * EMPTY ||

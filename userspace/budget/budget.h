@@ -63,7 +63,7 @@ struct budget {
 	double on_rate;	      /* cost per second when the probes were last attached, ns */
 	double peak;	      /* most that the window has cost in this pause */
 	uint64_t pause_ns;    /* least length of a pause, from earlier ones that began too late */
-	bool judged;	      /* peak was compared with the budget */
+	bool is_compared;     /* peak was compared with the budget */
 };
 
 /*

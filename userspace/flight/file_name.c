@@ -40,7 +40,7 @@ static void copy_program(char ret[PART_MAX + 1], const char *path)
 	copy_part(ret, name);
 }
 
-void file_name__make(char ret[FILE_NAME_SIZE], const struct file_subject *subject, uint64_t wall_ns,
+void file_name__make(char ret[FILE_NAME_SIZE], const struct file_target *target, uint64_t wall_ns,
 		     const char *cause)
 {
 	char host[65] = "", part[3][PART_MAX + 1], date[32] = "";
@@ -49,13 +49,12 @@ void file_name__make(char ret[FILE_NAME_SIZE], const struct file_subject *subjec
 
 	gethostname(host, sizeof(host) - 1);
 	copy_part(part[0], host[0] ? host : "host");
-	copy_program(part[1], subject->program);
+	copy_program(part[1], target->program);
 	copy_part(part[2], cause);
 	if (gmtime_r(&seconds, &tm))
 		strftime(date, sizeof(date), "%Y%m%dT%H%M%S", &tm);
-	snprintf(ret, FILE_NAME_SIZE, "%s-%s-%d-%s.%03uZ%s%s" SUFFIX, part[0], part[1],
-		 subject->pid, date, (unsigned int)(wall_ns / 1000000 % 1000),
-		 part[2][0] ? "-" : "", part[2]);
+	snprintf(ret, FILE_NAME_SIZE, "%s-%s-%d-%s.%03uZ%s%s" SUFFIX, part[0], part[1], target->pid,
+		 date, (unsigned int)(wall_ns / 1000000 % 1000), part[2][0] ? "-" : "", part[2]);
 }
 
 bool file_name__is_ours(const char *name)

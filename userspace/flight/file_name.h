@@ -13,7 +13,7 @@
 
 #define FILE_NAME_SIZE 256
 
-struct file_subject {
+struct file_target {
 	const char *program; /* path or name of the executable */
 	int pid;
 };
@@ -23,7 +23,7 @@ struct file_subject {
  * program's and the cause's name other than letters, digits, dot and underscore become _, and each
  * is cut at 60 bytes. An empty cause is left out.
  */
-void file_name__make(char ret[FILE_NAME_SIZE], const struct file_subject *subject, uint64_t wall_ns,
+void file_name__make(char ret[FILE_NAME_SIZE], const struct file_target *target, uint64_t wall_ns,
 		     const char *cause);
 
 /* Whether the function above can have made the name: it names no other directory. */

@@ -45,7 +45,7 @@ struct finisher *finisher__create(struct folder *folder)
 
 static int write_copy(struct finisher *f, struct finisher_job *job)
 {
-	int err = folder__create(f->folder, &job->subject, job->kind, &job->about, &job->file);
+	int err = folder__create(f->folder, &job->target, job->kind, &job->about, &job->file);
 
 	if (!err)
 		err = window_copy__write(job->copy, job->file, job->version);

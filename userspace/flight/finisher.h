@@ -30,11 +30,11 @@ bool finisher__is_busy(struct finisher *f);
 /* A file that is to be completed, or a window that is to be written to one. */
 struct finisher_job {
 	struct trace_file *file;
-	struct window_copy *copy;    /* NULL: `file` is written already */
-	unsigned int version;	     /* of the copy, whose file is created by the next ones */
-	struct file_subject subject; /* its program is borrowed */
-	char kind[32], cause[224];   /* of the snapshot; reported when the file is complete */
-	struct folder_file about;    /* without the size; without the name, for a copy */
+	struct window_copy *copy;  /* NULL: `file` is written already */
+	unsigned int version;	   /* of the copy, whose file is created by the next ones */
+	struct file_target target; /* its program is borrowed */
+	char kind[32], cause[224]; /* of the snapshot; reported when the file is complete */
+	struct folder_file about;  /* without the size; without the name, for a copy */
 };
 
 /*

@@ -211,7 +211,7 @@ static int give_to_finisher(struct flight *f, const struct window_part *sums,
 	struct finisher_job job = {
 		.copy = window__copy(f->window),
 		.version = f->opts.version,
-		.subject = f->opts.subject,
+		.target = f->opts.target,
 		.about = { .events = sums->events,
 			   .from = sums->from,
 			   .to = sums->to,

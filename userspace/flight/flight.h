@@ -32,7 +32,7 @@ struct flight_opts {
 	uint64_t tail_ns;	       /* recorded after a request */
 	uint64_t keep;		       /* limit of the directory, bytes */
 	unsigned int version;	       /* of the trace format */
-	struct file_subject subject;
+	struct file_target target;
 	struct folder *folder; /* that of `dir`, open already, and borrowed; NULL: none */
 };
 

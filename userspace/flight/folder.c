@@ -297,7 +297,7 @@ static int restore(const struct folder *f)
 	return err;
 }
 
-int folder__create(const struct folder *f, const struct file_subject *subject, const char *cause,
+int folder__create(const struct folder *f, const struct file_target *target, const char *cause,
 		   struct folder_file *file, struct trace_file **ret)
 {
 	uint64_t wall_ns = file->wall_ns;
@@ -305,7 +305,7 @@ int folder__create(const struct folder *f, const struct file_subject *subject, c
 	struct stat st;
 
 	do {
-		file_name__make(file->name, subject, wall_ns, cause);
+		file_name__make(file->name, target, wall_ns, cause);
 		wall_ns += 1000000;
 	} while (!err && !fstatat(f->dir, file->name, &st, AT_SYMLINK_NOFOLLOW));
 	return err ? err : trace_file__open_in(ret, f->dir, file->name);

@@ -52,7 +52,7 @@ bool folder__is_of_other(const struct folder *f);
  * Creates a file for a window that starts at file->wall_ns, and sets file->name, by file_name.c; if
  * that exists, as of a window that starts 1 ms later. 0 or a negative errno. Any thread.
  */
-int folder__create(const struct folder *f, const struct file_subject *subject, const char *cause,
+int folder__create(const struct folder *f, const struct file_target *target, const char *cause,
 		   struct folder_file *file, struct trace_file **ret);
 
 /*

@@ -73,7 +73,7 @@ uint64_t rotate__files(const struct rotate *r)
 static int begin_file(struct rotate *r)
 {
 	r->about = (struct folder_file){ .from = r->from, .wall_ns = r->wall0 + (r->from - r->t0) };
-	return folder__create(r->folder, &r->opts.subject, "", &r->about, &r->file);
+	return folder__create(r->folder, &r->opts.target, "", &r->about, &r->file);
 }
 
 static int write_generation(struct rotate *r, const struct iovec *iov, size_t n)

@@ -29,7 +29,7 @@ struct rotate_opts {
 	unsigned int version; /* of the trace format */
 	/* number of recorders that use the directory, which may change; NULL: 1; borrowed */
 	const unsigned int *sharers;
-	struct file_subject subject;
+	struct file_target target;
 };
 
 /* Opens the directory. 0, or a negative errno and the reason. */

@@ -57,7 +57,7 @@ const char *kernel__item(uint8_t kind)
 		[KERNEL_NAMED] = "named",
 		[KERNEL_FAULT_BEGIN] = "fault_begin",
 		[KERNEL_FAULT_END] = "fault_end",
-		[KERNEL_CPU] = "core",
+		[KERNEL_CPU] = "cpu",
 	};
 
 	return kind < KERNEL_KIND_END && names[kind] ? names[kind] : "unknown";

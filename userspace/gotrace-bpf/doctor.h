@@ -61,7 +61,7 @@ struct target_facts {
 	bool other_pid_ns, other_mnt_ns, other_user_ns;
 	bool counted; /* the following members are known */
 	size_t goroutines, threads;
-	unsigned int processors;
+	unsigned int procs;
 	struct measured measured; /* .seconds 0: not measured */
 	bool inline_checked;	  /* the following members are known */
 	uint64_t inline_probes;	  /* bits, by enum gt_probe: those that can be inline */

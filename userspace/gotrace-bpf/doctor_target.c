@@ -263,7 +263,7 @@ static void count(const struct analysis *a, struct target_facts *f)
 	f->counted = true;
 	f->goroutines = snap.ng;
 	f->threads = snap.nm;
-	f->processors = snap.procs;
+	f->procs = snap.procs;
 	snapshot__deinit(&snap);
 }
 
@@ -310,7 +310,7 @@ void doctor__target(struct doctor *d, struct analysis *a, struct target_facts *f
 	measured__report(d, &f->measured);
 	if (f->counted)
 		doctor__report(d, GOOD, "now", "%zu goroutines, %zu threads, %u Ps", f->goroutines,
-			       f->threads, f->processors);
+			       f->threads, f->procs);
 }
 
 /* ---- JSON ---- */
@@ -397,7 +397,7 @@ void doctor__target_json(struct json *j, const struct analysis *a, const struct 
 	if (f->counted) {
 		json__u64(j, "goroutines", f->goroutines);
 		json__u64(j, "threads", f->threads);
-		json__u64(j, "processors", f->processors);
+		json__u64(j, "procs", f->procs);
 	}
 	measured__json(j, &f->measured);
 	json__close(j, '}');

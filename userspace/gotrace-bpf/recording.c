@@ -383,8 +383,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 		opts.sink.triggers.nfuncs = chosen->functions.n;
 		opts.sink.triggers.pid = an->process.pid;
 		opts.sink.flight.version = a->version;
-		opts.sink.flight.subject =
-			(struct file_subject){ an->process.exe, an->process.pid };
+		opts.sink.flight.target = (struct file_target){ an->process.exe, an->process.pid };
 	}
 	if (a->blackbox)
 		return blackbox__run(a, &opts, error);
@@ -400,7 +399,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 			.keep = a->keep,
 			.version = a->version,
 			.sharers = r->family ? &r->family->running : NULL,
-			.subject = { .program = an->process.exe, .pid = an->process.pid },
+			.target = { .program = an->process.exe, .pid = an->process.pid },
 		};
 	}
 	err = a->stats ? stats__open(&file, names.stats, error) : 0;

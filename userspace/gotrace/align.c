@@ -202,7 +202,7 @@ static void print_json(FILE *out, const struct alignment *a, const struct align_
 	json__u64(&j, "covered_ns", covered);
 	json__u64(&j, "perf_lost", perf_data__lost(a->perf));
 	json__open(&j, "added", '{');
-	json__u64(&j, "cores", added->cpus);
+	json__u64(&j, "cpus", added->cpus);
 	json__u64(&j, "switches", added->switches);
 	json__u64(&j, "wakings", added->wakings);
 	json__u64(&j, "threads", added->threads);

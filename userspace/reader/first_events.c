@@ -40,7 +40,7 @@ static bool take_status(const struct order_event *ev, uint64_t m, struct first_s
 	return true;
 }
 
-/* What the first event that is no status requires, if statuses have not told. */
+/* What the first event that is not a status requires, if no status has shown it. */
 static void take_need(uint8_t type, struct first_state *ret)
 {
 	enum { P = 1, G = 2, CALL = 4 };

@@ -193,7 +193,7 @@ static void joined(void **state)
 				       "1600 on_cpu 10 cpu0 other=900 - \n"
 				       "1700 named 10 cpu0 other=0 - worker\n"
 				       "1700 off_cpu 10 cpu0 other=901 preempted a name of 15 by\n"
-				       "1700 core 901 cpu0 other=0 - a name of 15 by\n"
+				       "1700 cpu 901 cpu0 other=0 - a name of 15 by\n"
 				       "1800 named 10 cpu0 other=0 - a name of 15 by\n"
 				       "1800 on_cpu 10 cpu0 other=0 - \n"
 				       "generation\n"
@@ -292,8 +292,8 @@ static void joined_to_kernel_events(void **state)
 				       "1100 on_cpu 10 cpu0 other=0 - \n"
 				       "1200 off_cpu 12 cpu1 other=0 sleeping \n"
 				       "1500 off_cpu 10 cpu0 other=901 preempted \n"
-				       "1500 core 901 cpu0 other=0 - a name of 15 by\n"
-				       "1600 core 902 cpu0 other=0 - a name of 15 by\n"
+				       "1500 cpu 901 cpu0 other=0 - a name of 15 by\n"
+				       "1600 cpu 902 cpu0 other=0 - a name of 15 by\n"
 				       "1700 on_cpu 10 cpu0 other=902 - \n";
 	const char *from = made_trace_with_kernel();
 	struct made_perf *m = made_perf();

@@ -20,7 +20,7 @@ static struct flight *open_flight(struct writer *writer, uint64_t window_ns)
 		.max_bytes = 1ull << 30,
 		.keep = 1ull << 40,
 		.version = 26,
-		.subject = { .program = "program", .pid = 7 },
+		.target = { .program = "program", .pid = 7 },
 	};
 	struct error error = {};
 	struct flight *f;

@@ -82,19 +82,19 @@ static bool is_there(const char *name)
 
 static void names(void **state)
 {
-	struct file_subject subject = { "/usr/bin/../we ird/prog\nram-1 (deleted)", 42 };
+	struct file_target target = { "/usr/bin/../we ird/prog\nram-1 (deleted)", 42 };
 	char name[FILE_NAME_SIZE], long_name[300];
 
-	file_name__make(name, &subject, 3 * DAY / 2 + 123999999, "");
+	file_name__make(name, &target, 3 * DAY / 2 + 123999999, "");
 	assert_non_null(strstr(name, "-prog_ram_1-42-19700102T120000.123Z.trace"));
 	assert_true(file_name__is_ours(name));
-	file_name__make(name, &subject, 0, "../x y");
+	file_name__make(name, &target, 0, "../x y");
 	assert_non_null(strstr(name, "-42-19700101T000000.000Z-_._x_y.trace"));
 	assert_true(file_name__is_ours(name));
 	memset(long_name, 'a', sizeof(long_name) - 1);
 	long_name[sizeof(long_name) - 1] = '\0';
-	subject.program = long_name;
-	file_name__make(name, &subject, UINT64_MAX, long_name);
+	target.program = long_name;
+	file_name__make(name, &target, UINT64_MAX, long_name);
 	assert_true(file_name__is_ours(name));
 	assert_false(file_name__is_ours("../x.trace"));
 	assert_false(file_name__is_ours("a/x.trace"));
@@ -287,7 +287,7 @@ static void index_that_fails(void **state)
 /* A directory that was removed is created again; one whose parent is missing is not. */
 static void removed(void **state)
 {
-	struct file_subject subject = { "prog", 42 };
+	struct file_target target = { "prog", 42 };
 	struct folder_file file = { .wall_ns = DAY };
 	struct folder *f = open_folder(0);
 	struct trace_file *out;
@@ -296,9 +296,9 @@ static void removed(void **state)
 	assert_int_equal(rmdir(at("")), 0);
 	assert_true(folder__is_removed(f));
 	write_file(scratch("dir"), "a file");
-	assert_int_equal(folder__create(f, &subject, "", &file, &out), -ENOTDIR);
+	assert_int_equal(folder__create(f, &target, "", &file, &out), -ENOTDIR);
 	assert_int_equal(unlink(scratch("dir")), 0);
-	assert_int_equal(folder__create(f, &subject, "", &file, &out), 0);
+	assert_int_equal(folder__create(f, &target, "", &file, &out), 0);
 	assert_int_equal(trace_file__append(out, "1", 1), 0);
 	assert_int_equal(trace_file__commit(out), 0);
 	trace_file__destroy(out);

@@ -46,7 +46,7 @@ static void names(void **state)
 {
 	assert_string_equal(kernel__item(0), "unknown");
 	assert_string_equal(kernel__item(KERNEL_ON), "on_cpu");
-	assert_string_equal(kernel__item(KERNEL_CPU), "core");
+	assert_string_equal(kernel__item(KERNEL_CPU), "cpu");
 	assert_string_equal(kernel__item(KERNEL_KIND_END), "unknown");
 	assert_string_equal(kernel__item(UINT8_MAX), "unknown");
 	assert_string_equal(kernel__why(0), "preempted");

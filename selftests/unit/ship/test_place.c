@@ -124,11 +124,11 @@ static void names(void **state)
 
 static void made_names_are_split(void **state)
 {
-	const struct file_subject subject = { "/usr/bin/se-r ver", 7 };
+	const struct file_target target = { "/usr/bin/se-r ver", 7 };
 	char name[FILE_NAME_SIZE];
 	struct place_parts parts;
 
-	file_name__make(name, &subject, 1795749300123000000, "a cause");
+	file_name__make(name, &target, 1795749300123000000, "a cause");
 	assert_true(place__split(name, &parts));
 	assert_string_equal(parts.service, "se_r_ver");
 	assert_string_equal(parts.start, "20261127T031500.123Z");

@@ -105,7 +105,7 @@ static int read_threads(const struct process *proc, const struct layout *l, stru
 	return err;
 }
 
-static int read_processors(const struct process *proc, const struct layout *l, struct snapshot *s)
+static int read_procs(const struct process *proc, const struct layout *l, struct snapshot *s)
 {
 	uint64_t slice[2], *addr = NULL;
 	struct go_p p;
@@ -151,7 +151,7 @@ static int read_all(void *ctx)
 	s->time = clock__now();
 	err = read_goroutines(proc, rd->layout, rd->before, s);
 	if (!err)
-		err = read_processors(proc, rd->layout, s);
+		err = read_procs(proc, rd->layout, s);
 	if (!err)
 		err = read_threads(proc, rd->layout, s);
 	if (!err)

@@ -187,7 +187,7 @@ func Load(lines []*Line) *Model {
 	}
 	// The set of the program's threads applies to the whole trace.
 	for _, l := range lines {
-		if l.M != nil && l.Event != "core" {
+		if l.M != nil && l.Event != "cpu" {
 			m.thread(*l.M)
 		}
 	}
@@ -377,7 +377,7 @@ func (m *Model) leave(id_ int64, g *Goroutine, l *Line) {
 
 // item applies an item to its thread, by the rules of gotrace-private(5).
 func (m *Model) item(l *Line) {
-	if l.Event == "core" {
+	if l.Event == "cpu" {
 		return
 	}
 	t := m.thread(*l.M)
