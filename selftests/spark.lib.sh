@@ -53,31 +53,3 @@ same_answers()
 	done
 	return $status
 }
-
-# SHA-256 of Hadoop's connector for S3, of the version of Spark's Hadoop, and what it needs
-S3A_JARS="4959a9747cbb479c73c3ffbcd479bee5b014f8b2880994585a8693fb9d24675e  analyticsaccelerator-s3-1.3.1.jar
-db4b55f24ad1b4e70f17eb1717a4de76a8dadc5a27d764be7c44ff67b2c1c677  bundle-2.35.4.jar
-66bd9eefb938b1a1657487324b63c13df2d8b17164a1dd24e0ef37b905bc5baa  hadoop-aws-3.5.0.jar
-71fb7932f99a727edb23c5a2cb8c6855ac7196fad41aa0669b3998e277165154  wildfly-openssl-2.2.5.Final.jar"
-
-install_s3a() # sets S3A, a folder of jars; 690 MB, with Maven
-{
-	local pom=$tmp/pom.xml
-
-	S3A=$PROGRAM_CACHE/s3a-3.5.0
-	(cd "$S3A" && sha256sum --quiet -c <<<"$S3A_JARS") 2>/dev/null && return
-	rm -rf "$S3A"
-	cat >"$pom" <<'END'
-<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>gotrace</groupId>
-  <artifactId>s3a</artifactId>
-  <version>1</version>
-  <dependencies>
-    <dependency><groupId>org.apache.hadoop</groupId><artifactId>hadoop-aws</artifactId><version>3.5.0</version></dependency>
-  </dependencies>
-</project>
-END
-	timeout 600 mvn -B -q -f "$pom" dependency:copy-dependencies -DincludeScope=runtime "-DoutputDirectory=$S3A" </dev/null &&
-		(cd "$S3A" && sha256sum --quiet -c <<<"$S3A_JARS")
-}
