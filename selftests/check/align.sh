@@ -180,7 +180,7 @@ competitors_match_perf()
 # there meanwhile.
 competitor_is_running()
 {
-	$READER events --kernel "$tmp/joined" | grep -c 'core .*(sh)' >"$tmp/competitor"
+	$READER events --kernel "$tmp/joined" | grep -c ' cpu  .*(sh)' >"$tmp/competitor"
 	cat "$tmp/competitor"
 	[ "$(cat "$tmp/competitor")" -ge 20 ]
 }

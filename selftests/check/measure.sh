@@ -92,7 +92,7 @@ ends_meanwhile()
 	sleep 1
 	kill -KILL "$TARGET_PID"
 	wait "$BACKGROUND_PID"
-	[ $? = 1 ]; echo "exit status $?"; cat "$tmp/background.out" && grep -q '^MISSING  measured     process [0-9]* ended meanwhile' "$tmp/background.out"
+	[ $? = 1 ]; echo "exit status $?"; cat "$tmp/background.out" && grep -q '^MISSING  measured     process [0-9]* ended during the measurement' "$tmp/background.out"
 }
 
 usage()

@@ -85,7 +85,7 @@ enum {
 #define LABEL_OPTION(what)     { "label", SELECT_LABEL, "KEY=VALUE", 0, what, 0 }
 #define LABEL_HELP                                                                                 \
 	"only the time in which a goroutine has this label, such as endpoint=/search; VALUE may "  \
-	"contain * and ?; may be repeated: all must hold"
+	"contain * and ?; may be repeated: all must match"
 #define BY_HELP                                                                                    \
 	"group by the values of this label instead of start functions; each period in which a "    \
 	"goroutine has one value is counted"

@@ -285,7 +285,7 @@ int kmod__read_checkpoint(struct kmod *k, unsigned int which, void **ret, size_t
 	}
 	free(data);
 	if (err == -ENODATA)
-		return error__set(error, err, "cannot read the checkpoint: there is none");
+		return error__set(error, err, "cannot read the checkpoint: the buffer has none");
 	return explain(err, error, "cannot read the checkpoint");
 }
 

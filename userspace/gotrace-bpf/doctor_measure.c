@@ -164,7 +164,7 @@ int doctor__measure(const struct doctor *d, const struct analysis *a, struct mea
 	if (!err && !process__is_same(&a->process))
 		err = -ESRCH;
 	if (err == -ESRCH)
-		return error__set(error, err, "process %d ended meanwhile", opts.pid);
+		return error__set(error, err, "process %d ended during the measurement", opts.pid);
 	if (err)
 		return error__set(error, err, "%s", strerror(-err));
 	ret->sets = opts.sets;

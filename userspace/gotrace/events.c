@@ -35,8 +35,9 @@ static const struct argp_option options[] = {
 	THREAD_OPTION,
 	GOROUTINE_OPTION("only events on this goroutine, or that concern it"),
 	FUNCTION_OPTION,
-	LABEL_OPTION("only events of goroutines that have this label at the time, such as "
-		     "endpoint=/search; VALUE may contain * and ?; may be repeated: all must hold"),
+	LABEL_OPTION(
+		"only events of goroutines that have this label at the time, such as "
+		"endpoint=/search; VALUE may contain * and ?; may be repeated: all must match"),
 	{ "fixup", OPT_FIXUP, NULL, 0,
 	  "print the timestamps of the file, increased only for events that must have occurred "
 	  "after one with a later timestamp; the order does not change, and timestamps need not "

@@ -29,8 +29,9 @@ static const struct argp_option options[] = {
 	  0 },
 	GOROUTINE_OPTION("only intervals of this goroutine, or of the threads that run it"),
 	FUNCTION_OPTION,
-	LABEL_OPTION("only intervals of goroutines that have this label at the time, such as "
-		     "endpoint=/search; VALUE may contain * and ?; may be repeated: all must hold"),
+	LABEL_OPTION(
+		"only intervals of goroutines that have this label at the time, such as "
+		"endpoint=/search; VALUE may contain * and ?; may be repeated: all must match"),
 	{ "from", OPT_FROM, "T", 0, "only intervals that end at T or later: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only intervals that end before T", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },

@@ -153,8 +153,8 @@ static void report_changes(const struct run *run)
 	int64_t from = rewrite__from(run->rewrite);
 
 	if (from > run->from)
-		log__msg("%s: the part begins %.3f ms after --from, because garbage was being "
-			 "collected; --exact begins it there nevertheless",
+		log__msg("%s: the result begins %.3f ms after --from, because a garbage collection "
+			 "was in progress; --exact begins it at --from",
 			 run->a->in.name, (double)(from - run->from) / 1e6);
 	if (s->experimental && run->version == 22)
 		log__msg("%s: %" PRIu64 " experimental events were omitted: version 1.22 does not "

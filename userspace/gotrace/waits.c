@@ -33,8 +33,9 @@ static const struct argp_option options[] = {
 	  0 },
 	GOROUTINE_OPTION("only waits of this goroutine"),
 	FUNCTION_OPTION,
-	LABEL_OPTION("only waits of goroutines that have this label at the time, such as "
-		     "endpoint=/search; VALUE may contain * and ?; may be repeated: all must hold"),
+	LABEL_OPTION(
+		"only waits of goroutines that have this label at the time, such as "
+		"endpoint=/search; VALUE may contain * and ?; may be repeated: all must match"),
 	{ "runtime", OPT_RUNTIME, NULL, 0, "include the goroutines of the Go runtime", 0 },
 	{ "from", OPT_FROM, "T", 0, "only what lies after T: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only what lies before T", 0 },

@@ -33,8 +33,9 @@ static const struct argp_option options[] = {
 	GOROUTINE_OPTION("only objects that this goroutine allocated"),
 	{ "function", SELECT_FUNCTION, "REGEX", 0,
 	  "only objects of goroutines whose start function " REGEX_HELP, 0 },
-	LABEL_OPTION("only objects of goroutines that have this label at the time, such as "
-		     "endpoint=/search; VALUE may contain * and ?; may be repeated: all must hold"),
+	LABEL_OPTION(
+		"only objects of goroutines that have this label at the time, such as "
+		"endpoint=/search; VALUE may contain * and ?; may be repeated: all must match"),
 	TOP_OPTION("print only the first N rows after sorting"),
 	{ "from", OPT_FROM, "T", 0, "count only what happens at T or later: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "count only what happens before T", 0 },

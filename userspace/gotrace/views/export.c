@@ -153,9 +153,9 @@ static const struct argp parser = {
 static void check_parquet(const struct arguments *a)
 {
 	if (a->in.have_from || a->in.have_to || selection__by_goroutine(&a->in.select))
-		usage_error("parquet is of whole traces: use 'gotrace cut' first");
+		usage_error("export parquet requires whole traces: use 'gotrace cut' first");
 	if (!strcmp(a->in.out, "-"))
-		usage_error("parquet is a directory of files: use -o OUT");
+		usage_error("export parquet writes a directory: expected -o OUT");
 	if (!a->files.n && !a->error->text[0])
 		usage_error("missing argument FILE");
 }
