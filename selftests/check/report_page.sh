@@ -31,6 +31,12 @@ kernel_states()
 	note "$(cat "$tmp/said")"
 }
 
+run_queue()
+{
+	build/gotrace export chrome "$RECORDED" -o "$tmp/export" &&
+		/usr/bin/python3 selftests/report/timeline.py runqueue "$tmp/data" "$tmp/export"
+}
+
 hostile_names()
 {
 	/usr/bin/python3 selftests/report/made_pages.py hostile "$tmp/page.html" >"$tmp/hostile.html" &&
@@ -71,6 +77,7 @@ if ! try "the browser is installed" locked selftests/deps.sh "${PACKAGES[@]}"; t
 fi
 try "a report" report
 try "the kernel's states under goroutines are those of the events" kernel_states
+try "the run queue over time is that of an export" run_queue
 try "names that are HTML" hostile_names
 try "a million spans" million_spans
 try "a view" view

@@ -74,7 +74,7 @@ async def helps(tab):
     check(await tab.value(is_open), "the button does not open the help")
     await tab.value("document.getElementById('help').close()")
     names = await tab.value("[...document.querySelectorAll('#timeline .legend button')].map(button => button.textContent).join('; ')")
-    for name in ("Running goroutines", "Runnable goroutines", "Waiting goroutines", "Goroutines in system calls"):
+    for name in ("Running goroutines", "Runnable goroutines", "Waiting goroutines", "Goroutines in system calls", "Threads waiting for a CPU"):
         check(f"{name} (at most " in names, f"the legend of the curves does not have '{name}': {names}")
     toggle = "(button => (button.click(), button.ariaPressed))(document.querySelector('#timeline .legend button'))"
     check({await tab.value(toggle), await tab.value(toggle)} == {"true", "false"}, "the legend does not show and hide a curve")

@@ -10,6 +10,8 @@
     timeline.py mmu DATA EVENTS              utilization, computed from intervals
     timeline.py kernel DATA EVENTS           the kernel's states under each goroutine, computed from
                                              `gotrace events --kernel --json`
+    timeline.py runqueue DATA EXPORT         threads that wait for a CPU, with `gotrace export chrome`, whose
+                                             counters selftests/export/counters.py compares with their states
     timeline.py part DATA PART FROM TO       a part has the spans of the whole, cut to [FROM, TO)
     timeline.py sums DATA PART FROM TO       a part with merged spans has the exact times of the whole
 
@@ -427,6 +429,10 @@ def main():
         check_mmu(data, load_events(sys.argv[3]))
     elif what == "kernel":
         check_kernel(data, load_events(sys.argv[3]))
+    elif what == "runqueue":
+        compare_curve(data, "runqueue", [(round(e["ts"] * 1000), e["args"]["value"]) for e in load(sys.argv[3])["traceEvents"]
+                                         if e["ph"] == "C" and e["name"] == "Threads waiting for a CPU"])
+        expect("a run queue", bool(data["curves"]["runqueue"]["points"]), True)
     elif what == "part":
         check_part(data, load(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))
     elif what == "sums":

@@ -271,10 +271,11 @@ static void follow_flow(struct report_lanes *l, const struct export_event *ev, u
 
 /* ---- curves ---- */
 
-static void add_value(struct report_lanes *l, enum report_curve curve, uint64_t value)
+static void add_value(struct report_lanes *l, enum report_curve curve, uint64_t time,
+		      uint64_t value)
 {
-	if (l->now >= l->opts.from && (!l->opts.to || l->now < l->opts.to))
-		report_lanes__fail(l, curve__add(&l->curves[curve], l->now, value));
+	if (time >= l->opts.from && (!l->opts.to || time < l->opts.to))
+		report_lanes__fail(l, curve__add(&l->curves[curve], time, value));
 }
 
 /* The numbers change one by one: their sum is right when the event is complete. */
@@ -285,10 +286,10 @@ static void add_states(struct report_lanes *l)
 	if (!l->states_changed)
 		return;
 	for (unsigned int i = 0; i < REPORT_GO_STATES; i++) {
-		add_value(l, CURVE_RUNNING + i, l->in_state[i]);
+		add_value(l, CURVE_RUNNING + i, l->now, l->in_state[i]);
 		sum += l->in_state[i];
 	}
-	add_value(l, CURVE_GOROUTINES, sum);
+	add_value(l, CURVE_GOROUTINES, l->now, sum);
 	l->states_changed = false;
 }
 
@@ -306,7 +307,7 @@ static void set_counter(struct report_lanes *l, const struct export_event *ev)
 	if (i == EXPORT_COUNTERS_ALL)
 		return;
 	if (i > COUNTER_SYSCALL && i != COUNTER_GOMAXPROCS)
-		add_value(l, curves[i], ev->value);
+		add_value(l, curves[i], report_lanes__time(l, ev->time), ev->value);
 }
 
 /* ---- the sink ---- */

@@ -1,10 +1,11 @@
 "use strict";
-// The overview of the whole trace: goroutines by state and the heap over time, and the visible range. A point of a
+// The overview of the whole trace: goroutines by state, threads in run queues and the heap over time, and the visible range. A point of a
 // curve has the least and the greatest value up to the next one; the greatest is drawn. The legend says what is
 // drawn, and its buttons show or hide a curve.
 class Overview {
 	static PANELS = [
 		{ title: "Goroutines", curves: [["waiting", "waiting"], ["runnable", "runnable"], ["syscall", "syscall"], ["running", "running"]] },
+		{ title: "Threads waiting for a CPU", curves: [["runqueue", "cpu-wait"]] },
 		{ title: "Heap", curves: [["heap", "gc"], ["goal", "stw"]], unit: "bytes" },
 	];
 	static HEIGHT = 48; // of a panel
