@@ -1,11 +1,13 @@
 #!/bin/bash
 # Tests `gotrace pack` and `gotrace unpack`: each trace is returned byte for byte and takes at most half
-# the space of zstd -9; every command prints the same for the packed trace as for the trace itself, also
-# with an index; truncated and changed archives are rejected in one line; the format does not change.
+# the space of zstd -9; every command of --help prints the same for the packed trace as for the trace
+# itself, also with an index, for a trace of Go's own tracer and for a recorded one with kernel events and
+# CPU samples; truncated and changed archives are rejected in one line; the format does not change.
 # parallel
-# timeout: 600
-# depends on: Makefile include userspace selftests/reference selftests/targets
+# timeout: 900
+# depends on: Makefile bpf include userspace selftests/deps-engine.sh selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
 . selftests/reader.lib.sh
 
 long=$CORPUS/runs/long-$ORACLE_GO.trace
@@ -40,27 +42,39 @@ small() # TRACE: at most half of zstd -9
 		[ $((2 * $(stat -c %s "$packed"))) -le "$(stat -c %s "$tmp/zst")" ]
 }
 
-# Commands that read one trace and print, with what they need in addition; the others of gotrace are
-# tested below, do not read a trace, or need an engine (sql).
+# Commands that read one trace and print, with what they need in addition. The others are tested below;
+# assemble reads text, and check/ship.sh tests what ship reads of a trace.
 declare -A arguments=([check]='' [text]='' [events]='' [stat]='--json' [goroutines]='' [latency]=''
 	[path]="--function . --summary" [waits]='' [histogram]='--of syscall' [profile]='sync' [export]='ndjson'
-	[tasks]='' [regions]='' [requests]='' [metrics]='' [describe]='' [alloc]='')
-elsewhere='assemble report view top diff cut pack unpack index convert anonymize align sql ship'
+	[tasks]='' [regions]='' [requests]='' [metrics]='' [describe]='' [alloc]='' [top]='--json' [view]='--json'
+	[index]='--json')
+elsewhere='assemble report diff cut pack unpack convert anonymize align sql ship'
+
+# A recorded trace: private batches, kernel events, CPU samples, several generations
+recorded()
+{
+	record_target pingpong "$ORACLE_GO" "--events sched,syscall,gc,user,kernel --cpu-profile" -rate 3000 -duration 1500ms &&
+		$READER stat --json "$RECORDED" | jq -e '(.generations | length) > 1 and .kernel.items > 1000' &&
+		[ "$($READER events --type CPUSample "$RECORDED" | wc -l)" -gt 0 ]
+}
 
 all_commands()
 {
 	verbs_of READER | sort | cmp - <(printf '%s\n' "${!arguments[@]}" $elsewhere | sort)
 }
 
-prints_the_same() # COMMAND: stdout, stderr and the exit status, except for the name
+prints_the_same() # COMMAND: stdout, stderr and the exit status, except for the name and size of the file
 {
-	local file status=()
+	local file sizes status=()
 
+	sizes="$(stat -c %s "$long")\|$(stat -c %s "$packed")"
 	for file in "$long" "$packed"; do
 		# shellcheck disable=SC2086 # several arguments
 		timeout 120 $READER "$1" ${arguments[$1]} "$file" </dev/null >"$tmp/out.${#status[@]}" 2>"$tmp/err.${#status[@]}"
 		status+=($?)
-		sed -i "s,$file,FILE,g" "$tmp/out.$((${#status[@]} - 1))" "$tmp/err.$((${#status[@]} - 1))"
+		sed -i "s,$file,FILE,g; s/\(bytes\": *\)\($sizes\)\b/\1SIZE/" \
+			"$tmp/out.$((${#status[@]} - 1))" "$tmp/err.$((${#status[@]} - 1))"
+		rm -f "$file.idx"
 	done
 	echo "exit ${status[*]}"
 	[ "${status[0]}" -eq "${status[1]}" ] && cmp "$tmp/out.0" "$tmp/out.1" && cmp "$tmp/err.0" "$tmp/err.1"
@@ -73,6 +87,31 @@ writes_the_same()
 	$READER "$@" "$long" -o "$tmp/plain.out" && $READER "$@" "$packed" -o "$tmp/packed.out" &&
 		sed -i "s,$long,FILE,g; s,\"bytes\":$(stat -c %s "$long"),SIZE," "$tmp/plain.out" &&
 		sed -i "s,$packed,FILE,g; s,\"bytes\":$(stat -c %s "$packed"),SIZE," "$tmp/packed.out" && cmp "$tmp/plain.out" "$tmp/packed.out"
+}
+
+# All tables, and as Parquet files: each row but for the name of the file
+same_rows()
+{
+	local table file n=0
+
+	cp "$long" "$tmp/rows.1.trace" && cp "$packed" "$tmp/rows.2.trace" || return 1
+	for file in "$tmp"/rows.[12].trace; do
+		rm -rf "$tmp/parquet.$((++n))"
+		$READER export parquet "$file" -o "$tmp/parquet.$n" >/dev/null && : >"$tmp/rows.$n" || return 1
+		for table in $($READER sql --schema | sed -n 's/^\([a-z]*\): .*/\1/p'); do
+			timeout 100 $READER sql --csv "SELECT COLUMNS(c -> c <> 'file') FROM $table ORDER BY ALL" "$file" >"$tmp/rows.csv" &&
+				timeout 100 $READER sql --csv "SELECT COLUMNS(c -> c <> 'file') FROM $table ORDER BY ALL" "$tmp/parquet.$n" |
+				cmp - "$tmp/rows.csv" || { echo "$table"; return 1; }
+			cat "$tmp/rows.csv" >>"$tmp/rows.$n"
+		done
+	done
+	wc -l "$tmp/rows.1"
+	[ "$(wc -l <"$tmp/rows.1")" -gt 10000 ] && cmp "$tmp/rows.1" "$tmp/rows.2"
+}
+
+packs_once() # a packed trace is not packed again
+{
+	$READER pack "$packed" -o "$tmp/twice" && cmp "$tmp/twice" "$packed"
 }
 
 differs_in_nothing()
@@ -160,9 +199,12 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	done
 	try "cut writes the same" writes_the_same cut --exact --from 0.5s
 	try "convert writes the same" writes_the_same convert --format-version 1.25
+	try "anonymize writes the same" writes_the_same anonymize --key test
 	try "report writes the same" writes_the_same report
 	try "the export for Perfetto is the same" writes_the_same export perfetto
 	try "diff finds no difference" differs_in_nothing
+	try "sql and Parquet have the same rows" same_rows
+	try "a packed trace is not packed twice" packs_once
 	try "with an index, a part is the same" starts_in_the_middle
 	try "truncated archives are rejected" truncated
 	try "changed archives are rejected" changed
@@ -170,5 +212,16 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "what is not a trace is rejected" rejected pack Makefile -o "$tmp/none"
 	try "other files are kept" keeps_other_files
 	try "the format is that of earlier versions" format_is_kept
+	if try "a trace with kernel events and CPU samples is recorded" recorded; then
+		long=$RECORDED
+		try "recorded: it is returned" returned "$long"
+		try "recorded: half of zstd -9" small "$long"
+		for verb in "${!arguments[@]}"; do
+			try "recorded: $verb prints the same" prints_the_same "$verb"
+		done
+		try "recorded: cut writes the same" writes_the_same cut --exact --from 0.5s
+		try "recorded: report writes the same" writes_the_same report
+		try "recorded: sql and Parquet have the same rows" same_rows
+	fi
 fi
 ktap_end
