@@ -48,6 +48,7 @@ about_equal() # TRACE
 		$page[0].trace as $t | $stat[0] as $s | $s.generations[0].clock as $clock |
 		([$s.private.meta[]? | { key: .name, value }] | from_entries) as $meta |
 		$t.program == $meta.command and $t.go_version == $meta.go_version and
+		$t.events == $s.events and $t.bytes == $s.bytes and $t.generations == ($s.generations | length) and
 		if $clock then
 			(($t.start_wall | .[:19] + "Z" | fromdate) - $clock.wall_sec) * 1e9 + ($t.start_wall[20:29] | tonumber) ==
 				$clock.wall_nsec + $t.start - $clock.time and ($t.start_wall | test("^[^.]{19}[.][0-9]{9}Z$"))

@@ -63,11 +63,6 @@ bool rotate__in_folder_of_other(const struct rotate *r)
 	return folder__is_of_other(r->folder);
 }
 
-uint64_t rotate__files(const struct rotate *r)
-{
-	return r->files;
-}
-
 /* ---- writing ---- */
 
 static int begin_file(struct rotate *r)

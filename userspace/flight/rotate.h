@@ -62,7 +62,6 @@ void rotate__pause(struct rotate *r, uint64_t time);
  * failure if anything could not be written, with the reason.
  */
 int rotate__end(struct rotate *r, int err, uint64_t time, struct error *error);
-uint64_t rotate__files(const struct rotate *r); /* complete ones */
 void rotate__destroy(struct rotate *r);		/* NULL allowed */
 
 #endif

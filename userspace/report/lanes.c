@@ -480,11 +480,6 @@ int report_lanes__finish(struct report_lanes *l, struct error *error)
 	return err ? error__set(error, err, "out of memory") : 0;
 }
 
-int64_t report_lanes__start(const struct report_lanes *l)
-{
-	return l->start;
-}
-
 uint64_t report_lanes__end(const struct report_lanes *l)
 {
 	return l->now;

@@ -69,10 +69,14 @@ static int take_step(struct report_data *d, const struct timeline *t,
 	int err;
 
 	if (step->event) {
-		if (!d->events++)
+		if (!d->begun)
 			d->start = step->event->time;
+		d->begun = true;
+		d->events += trace_event__is_of_file(step->event);
 		d->now = step->event->time;
-		d->generations += step->event->type == EV_SYNC;
+		/* A sync without tables is the end of the trace; traces of Go 1.21 have no number. */
+		d->generations += step->event->type == EV_SYNC && step->event->dictionary &&
+				  step->event->sync->generation;
 		d->lossy |= timeline__lossy(t);
 	}
 	err = report_lanes__step(d->lanes, t, step, error);

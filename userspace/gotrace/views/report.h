@@ -43,6 +43,7 @@ struct report_data {
 	int64_t start, now;	   /* of the first event, and of the latest one */
 	uint64_t events, generations, bytes;
 	unsigned int version; /* reader__version() */
+	bool begun;	      /* there was an event */
 	bool lossy;	      /* kernel events were lost */
 	bool go_lossy;	      /* events of Go were lost */
 	bool more_stacks;     /* than a profile may have */
