@@ -270,7 +270,7 @@ only_reads()
 		refused 'only queries|disabled' "INSTALL httpfs" && refused 'only queries|disabled' "LOAD '$tmp/x.so'" && refused 'multiple statements' "SELECT 1; SELECT 2" &&
 		refused 'operations are disabled' "SELECT * FROM glob('/etc/*')" && refused 'operations are disabled' "SELECT * FROM read_blob('/proc/self/environ')" &&
 		refused 'does not exist' "SELECT GETENV('HOME')" && refused 'single SELECT' "SELECT * FROM query('COPY (SELECT 1) TO ''$tmp/x.csv''')" &&
-		refused 'value that is NULL' "SELECT * FROM gotrace_events(trace := NULL)" && ! grep -q 'Stack Trace' "$tmp/err" &&
+		refused 'named parameter' "SELECT * FROM gotrace_events(trace := NULL)" && ! grep -q 'Stack Trace' "$tmp/err" &&
 		refused 'syntax error' "SELEC" && refused 'does not exist' "SELECT * FROM nothing" && refused 'not printed' "SELECT [1, 2]" && [ ! -e "$tmp/x.csv" ] && [ ! -e "$tmp/x.db" ] && parquet_only_reads
 }
 

@@ -11,6 +11,8 @@
 #ifndef SQL_TABLES_H
 #define SQL_TABLES_H
 
+#include <string.h>
+
 #include "lib/error.h"
 #include "reader/semantics.h"
 #include "reader/timeline.h"
@@ -23,6 +25,11 @@ struct column {
 	const char *type; /* of SQL: BIGINT, VARCHAR, or DATE */
 	const char *what;
 };
+
+static inline bool column__is_text(const struct column *c)
+{
+	return !strcmp(c->type, "VARCHAR");
+}
 
 /* A trace, and what its name and its clock say of it. */
 struct source {
