@@ -21,6 +21,7 @@
 
 #define FILE_NAME   "libduckdb.so"
 #define SPILLED_MAX "8GiB"
+#define SPECIAL	    "*?[" /* in patterns */
 #define REMEDY	    "run 'make deps', or name it with --engine"
 
 struct engine {
@@ -152,6 +153,25 @@ char *engine__quote(const char *text)
 	return ret;
 }
 
+/* Each character that is special becomes a set of one. */
+char *engine__quote_pattern(const char *path)
+{
+	char *pattern = malloc(3 * strlen(path) + 1), *to = pattern, *ret;
+
+	if (!pattern)
+		return NULL;
+	for (; *path; path++) {
+		if (strchr(SPECIAL, *path))
+			to += sprintf(to, "[%c]", *path);
+		else
+			*to++ = *path;
+	}
+	*to = '\0';
+	ret = engine__quote(pattern);
+	free(pattern);
+	return ret;
+}
+
 /* ---- the database ---- */
 
 /* Only this user can read what queries spill. */
@@ -212,23 +232,26 @@ static int open_database(struct engine *e, const struct engine_opts *opts, struc
 	return err ? -EIO : 0;
 }
 
-/* SET name=['...', ...] */
-static int allow(struct engine *e, const char *name, const char *const *paths, size_t n,
-		 struct error *error)
+static int put_quoted(struct outbuf *o, char *quoted, struct error *error)
 {
-	struct outbuf text = {};
-	char *quoted;
-	int err = outbuf__put(&text, "SET ", 4, error);
+	int err = quoted ? outbuf__put(o, quoted, strlen(quoted), error) :
+			   error__set(error, -ENOMEM, "out of memory");
 
-	err = err ?: outbuf__put(&text, name, strlen(name), error);
-	err = err ?: outbuf__put(&text, "=[", 2, error);
+	free(quoted);
+	return err ?: outbuf__put(o, ",", 1, error);
+}
+
+/* The engine looks up the pattern, before what it finds by it. */
+static int allow(struct engine *e, const char *const *paths, size_t n, struct error *error)
+{
+	static const char begin[] = "SET allowed_paths=[";
+	struct outbuf text = {};
+	int err = outbuf__put(&text, begin, strlen(begin), error);
+
 	for (size_t i = 0; !err && i < n; i++) {
-		quoted = engine__quote(paths[i]);
-		if (!quoted)
-			err = error__set(error, -ENOMEM, "out of memory");
-		err = err ?: outbuf__put(&text, ",", i > 0, error);
-		err = err ?: outbuf__put(&text, quoted, strlen(quoted), error);
-		free(quoted);
+		err = put_quoted(&text, engine__quote(paths[i]), error);
+		if (!err && strpbrk(paths[i], SPECIAL))
+			err = put_quoted(&text, engine__quote_pattern(paths[i]), error);
 	}
 	err = err ?: outbuf__put(&text, "]", 2, error); /* with its end */
 	err = err ?: engine__run(e, text.data, error);
@@ -252,7 +275,7 @@ static int restrict_access(struct engine *e, const struct engine_opts *opts, str
 	int err = 0;
 
 	if (opts->nfiles)
-		err = allow(e, "allowed_paths", opts->files, opts->nfiles, error);
+		err = allow(e, opts->files, opts->nfiles, error);
 	return err ?: engine__run(e, "SET enable_external_access=false", error);
 }
 

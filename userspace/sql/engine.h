@@ -51,5 +51,7 @@ int engine__failed(struct error *error, int err, const char *message);
 
 /* `text` quoted as a literal of SQL, which the caller frees. NULL: no memory. */
 char *engine__quote(const char *text);
+/* The same for the name of a file where the engine takes patterns: *, ? and [ stand for themselves. */
+char *engine__quote_pattern(const char *path);
 
 #endif
