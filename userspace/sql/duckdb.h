@@ -114,6 +114,10 @@ enum duckdb_type {
 	X(void, table_function_set_function, duckdb_handle function, \
 	  void (*read)(duckdb_handle info, duckdb_handle chunk)) \
 	X(void, table_function_supports_projection_pushdown, duckdb_handle function, bool yes) \
+	X(void, table_function_add_named_parameter, duckdb_handle function, const char *name, duckdb_handle type) \
+	X(duckdb_handle, bind_get_named_parameter, duckdb_handle info, const char *name) \
+	X(int64_t, get_int64, duckdb_handle value) \
+	X(void, destroy_value, duckdb_handle *value) \
 	X(int, register_table_function, duckdb_handle connection, duckdb_handle function) \
 	X(void *, bind_get_extra_info, duckdb_handle info) \
 	X(void, bind_set_bind_data, duckdb_handle info, void *data, void (*destroy)(void *)) \

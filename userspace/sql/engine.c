@@ -241,13 +241,15 @@ static int put_quoted(struct outbuf *o, char *quoted, struct error *error)
 	return err ?: outbuf__put(o, ",", 1, error);
 }
 
-/* The engine looks up the pattern, before what it finds by it. */
-static int allow(struct engine *e, const char *const *paths, size_t n, struct error *error)
+/* SET NAME=['...', ...]. The engine looks up the pattern, before what it finds by it. */
+static int allow(struct engine *e, const char *name, const char *const *paths, size_t n,
+		 struct error *error)
 {
-	static const char begin[] = "SET allowed_paths=[";
 	struct outbuf text = {};
-	int err = outbuf__put(&text, begin, strlen(begin), error);
+	int err = outbuf__put(&text, "SET ", 4, error);
 
+	err = err ?: outbuf__put(&text, name, strlen(name), error);
+	err = err ?: outbuf__put(&text, "=[", 2, error);
 	for (size_t i = 0; !err && i < n; i++) {
 		err = put_quoted(&text, engine__quote(paths[i]), error);
 		if (!err && strpbrk(paths[i], SPECIAL))
@@ -259,15 +261,27 @@ static int allow(struct engine *e, const char *const *paths, size_t n, struct er
 	return err;
 }
 
-int engine__run(struct engine *e, const char *text, struct error *error)
+int engine__run_on(duckdb_handle connection, const char *text, struct error *error)
 {
 	struct duckdb_result result = {};
 	int err = 0;
 
-	if (duckdb.query(e->connection, text, &result))
+	if (duckdb.query(connection, text, &result))
 		err = engine__failed(error, -EIO, duckdb.result_error(&result));
 	duckdb.destroy_result(&result);
 	return err;
+}
+
+int engine__run(struct engine *e, const char *text, struct error *error)
+{
+	return engine__run_on(e->connection, text, error);
+}
+
+duckdb_handle engine__connect(const struct engine *e)
+{
+	duckdb_handle ret = NULL;
+
+	return duckdb.connect(e->db, &ret) ? NULL : ret;
 }
 
 static int restrict_access(struct engine *e, const struct engine_opts *opts, struct error *error)
@@ -275,7 +289,9 @@ static int restrict_access(struct engine *e, const struct engine_opts *opts, str
 	int err = 0;
 
 	if (opts->nfiles)
-		err = allow(e, opts->files, opts->nfiles, error);
+		err = allow(e, "allowed_paths", opts->files, opts->nfiles, error);
+	if (!err && opts->folder)
+		err = allow(e, "allowed_directories", &opts->folder, 1, error);
 	return err ?: engine__run(e, "SET enable_external_access=false", error);
 }
 

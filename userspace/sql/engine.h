@@ -3,7 +3,8 @@
  * The SQL engine, DuckDB: loads its library at run time, and opens a database in memory that cannot
  * reach anything else.
  *
- * Downstream: sql/scan.h, which adds the tables of traces, and sql/query.h, which runs queries. Texts of queries are the user's, names in them and in tables are hostile: the
+ * Downstream: sql/scan.h, which adds the tables of traces, sql/query.h, which runs queries, and
+ * sql/parquet.h. Texts of queries are the user's, names in them and in tables are hostile: the
  * engine gets no access to files, except to those that the options name, no extensions, and a limit
  * of memory, threads and space for temporary data.
  */
@@ -21,6 +22,7 @@ struct engine_opts {
 	/* Absolute paths of files that statements read; borrowed */
 	const char *const *files;
 	size_t nfiles;
+	const char *folder; /* absolute: where statements read and write; NULL: nowhere */
 };
 
 struct engine;
@@ -36,10 +38,13 @@ int engine__open(struct engine **ret, const struct engine_opts *opts, struct err
 void engine__close(struct engine *e); /* NULL is allowed; removes temporary files */
 
 duckdb_handle engine__connection(const struct engine *e);
+/* Another one, for another thread; the caller disconnects it. NULL: no memory. */
+duckdb_handle engine__connect(const struct engine *e);
 /*
  * Runs a statement of this program and discards its result. 0 or a negative errno with the reason.
  */
 int engine__run(struct engine *e, const char *text, struct error *error);
+int engine__run_on(duckdb_handle connection, const char *text, struct error *error);
 /* To be called when all tables exist: from then on the settings are locked. */
 int engine__lock(struct engine *e, struct error *error);
 

@@ -2,8 +2,8 @@
 /*
  * Writes traces as Parquet files: see parquet.h. parquet_place.c moves them to their directories.
  *
- * Threads take traces; with more CPUs than traces, each has a second thread, which encodes what the
- * first one reads. The first error ends all.
+ * Threads take traces, and read them; further threads, of sql/parquet_tables.c, write. The first
+ * error ends all.
  */
 #include "sql/parquet.h"
 
@@ -12,18 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sql/parquet_groups.h"
+#include "sql/engine.h"
+#include "sql/feed.h"
 #include "sql/parquet_place.h"
+#include "sql/parquet_tables.h"
 
-#define THREADS_MAX 64
+#define THREADS_MAX 8 /* each may need memory of the engine for groups of two large tables */
 
 struct writing {
 	const struct source_files *files;
 	const struct parquet_opts *opts;
 	struct parquet_place *place;
-	bool threaded;	      /* each trace has two threads */
+	struct engine *engine;
+	struct feeds feeds;   /* TABLES per thread */
 	pthread_mutex_t lock; /* of the rest */
 	size_t next;	      /* trace */
+	size_t threads;	      /* that have begun */
 	struct error error;   /* text: some trace has failed */
 };
 
@@ -37,9 +41,16 @@ static int put_tables(struct writing *w, size_t trace, const struct source *sour
 	return err;
 }
 
-static int write_trace(struct writing *w, size_t trace, struct error *error)
+static int write_trace(struct writing *w, size_t thread, size_t trace, struct error *error)
 {
 	const struct parquet_opts *opts = w->opts;
+	const struct parquet_tables to = {
+		.engine = w->engine,
+		.folder = parquet_place__staging(w->place),
+		.reader = opts->reader,
+		.feed = w->feeds.feed + thread * TABLES,
+		.first = thread * TABLES,
+	};
 	struct source source;
 	bool empty[TABLES];
 	int err = source__read(&source, w->files->path[trace], opts->host, opts->service,
@@ -47,8 +58,7 @@ static int write_trace(struct writing *w, size_t trace, struct error *error)
 
 	if (err)
 		return err;
-	err = parquet_groups__write(&source, &opts->reader, parquet_place__staging(w->place), trace,
-				    w->threaded, empty, error);
+	err = parquet_tables__write(&to, &source, trace, empty, error);
 	err = err ?: put_tables(w, trace, &source, empty, error);
 	source__deinit(&source);
 	return err;
@@ -68,12 +78,12 @@ static bool take_trace(struct writing *w, size_t *ret)
 static void *write_traces(void *writing)
 {
 	struct writing *w = writing;
+	size_t thread = __atomic_fetch_add(&w->threads, 1, __ATOMIC_RELAXED), trace;
 	struct error error = {};
-	size_t trace;
 	int err = 0;
 
 	while (!err && take_trace(w, &trace))
-		err = write_trace(w, trace, &error);
+		err = write_trace(w, thread, trace, &error);
 	if (!err)
 		return NULL;
 	pthread_mutex_lock(&w->lock);
@@ -83,20 +93,42 @@ static void *write_traces(void *writing)
 }
 
 /* With fewer threads than requested it takes longer. */
-static int run_threads(struct writing *w, struct error *error)
+static int run_threads(struct writing *w, size_t wanted, struct error *error)
 {
-	size_t wanted = w->opts->jobs < THREADS_MAX ? w->opts->jobs : THREADS_MAX;
 	pthread_t thread[THREADS_MAX];
 	unsigned int n = 0;
 
-	wanted = wanted < w->files->n ? wanted : w->files->n;
-	w->threaded = wanted < w->opts->jobs;
 	while (n + 1 < wanted && !pthread_create(&thread[n], NULL, write_traces, w))
 		n++;
 	write_traces(w);
 	while (n)
 		pthread_join(thread[--n], NULL);
 	return w->error.text[0] ? error__set(error, w->error.code, "%s", w->error.text) : 0;
+}
+
+static int write_all(struct writing *w, struct error *error)
+{
+	const struct engine_opts opts = {
+		.library = w->opts->library,
+		.threads = 1, /* none of its own: statements run in the threads that call */
+		.folder = parquet_place__staging(w->place),
+	};
+	size_t wanted = w->opts->jobs < THREADS_MAX ? w->opts->jobs : THREADS_MAX;
+	int err = engine__open(&w->engine, &opts, error);
+
+	if (err)
+		return err;
+	wanted = wanted < w->files->n ? wanted : w->files->n;
+	wanted = wanted ?: 1;
+	w->feeds.n = wanted * TABLES;
+	w->feeds.feed = calloc(w->feeds.n, sizeof(*w->feeds.feed));
+	err = w->feeds.feed ? 0 : producer__out_of_memory(error);
+	err = err ?: feeds__register(&w->feeds, w->engine, error);
+	err = err ?: engine__lock(w->engine, error);
+	err = err ?: run_threads(w, wanted, error);
+	engine__close(w->engine);
+	free(w->feeds.feed);
+	return err;
 }
 
 int parquet__write(const struct source_files *files, const struct parquet_opts *opts,
@@ -107,7 +139,7 @@ int parquet__write(const struct source_files *files, const struct parquet_opts *
 
 	pthread_mutex_init(&w.lock, NULL);
 	err = parquet_place__create(&w.place, opts->out, error);
-	err = err ?: run_threads(&w, error);
+	err = err ?: write_all(&w, error);
 	parquet_place__destroy(w.place);
 	pthread_mutex_destroy(&w.lock);
 	return err;

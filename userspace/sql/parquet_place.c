@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sql/parquet_groups.h"
+#include "sql/parquet_tables.h"
 #include "sql/temporary.h"
 
 #define STAGING	  ".gotrace-"
@@ -160,9 +160,9 @@ void parquet_place__destroy(struct parquet_place *p)
 	free(p);
 }
 
-int parquet_place__staging(const struct parquet_place *p)
+const char *parquet_place__staging(const struct parquet_place *p)
 {
-	return p->staging_fd;
+	return p->staging;
 }
 
 /* Of a name that is too long for a directory: its end, which tells traces apart. */
@@ -255,7 +255,7 @@ static int remove_earlier(struct parquet_place *p, const char *table, const stru
 int parquet_place__put(struct parquet_place *p, size_t trace, const struct table *table,
 		       const struct source *source, bool empty, struct error *error)
 {
-	char staged[GROUPS_NAME];
+	char staged[PARQUET_NAME];
 	int fd, err = 0;
 
 	if (empty)
@@ -264,8 +264,10 @@ int parquet_place__put(struct parquet_place *p, size_t trace, const struct table
 	if (fd < 0)
 		return error__set(error, fd, "%s: cannot create directories: %s", p->out,
 				  strerror(-fd));
-	parquet_groups__name(staged, trace, table);
-	if (renameat(p->staging_fd, staged, fd, FILE_NAME))
+	parquet_tables__name(staged, trace, table);
+	/* as private as the trace that it was made of */
+	if (fchmodat(p->staging_fd, staged, 0600, 0) ||
+	    renameat(p->staging_fd, staged, fd, FILE_NAME))
 		err = error__set(error, -errno, "%s: cannot write " FILE_NAME ": %s", p->out,
 				 strerror(errno));
 	close(fd);

@@ -20,8 +20,8 @@ int parquet_place__create(struct parquet_place **ret, const char *out, struct er
 /* Removes that directory, with the files that are left in it. NULL is allowed. */
 void parquet_place__destroy(struct parquet_place *p);
 
-/* The directory in which files are created, as sql/parquet_groups.h names them. */
-int parquet_place__staging(const struct parquet_place *p);
+/* The absolute path of that directory; files in it are named as sql/parquet_tables.h does. */
+const char *parquet_place__staging(const struct parquet_place *p);
 /*
  * Moves a complete file to its directory, where it replaces that of an earlier export of the trace,
  * which is removed if the table has become empty. 0 or a negative errno with the reason.

@@ -3,7 +3,7 @@
  * Reads a trace once for all tables: an export needs each of them, and reading the trace takes as
  * long as writing what is in it.
  *
- * Upstream: sql/tables.h. Downstream: sql/parquet_groups.h, which gets the rows by rows.full().
+ * Upstream: sql/tables.h. Downstream: sql/parquet_tables.c, which gets the rows by rows.full().
  */
 #ifndef SQL_PASS_H
 #define SQL_PASS_H

@@ -2,8 +2,8 @@
 /*
  * Rows of a table on their way from a trace to the SQL engine, column by column.
  *
- * Upstream: the producers of sql/tables.h, which add rows one by one. Downstream: sql/scan.c, which
- * copies them to the engine's vectors. Texts become valid UTF-8: other bytes are replaced by
+ * Upstream: the producers of sql/tables.h, which add rows one by one. Downstream: sql/scan.c
+ * and sql/feed.c, which copy them to the engine's vectors. Texts become valid UTF-8: other bytes are replaced by
  * U+FFFD.
  */
 #ifndef SQL_ROWS_H
@@ -19,8 +19,8 @@
 #define ROWS_COLUMNS 32
 #define ROW_NULL     INT64_MIN	/* of numbers */
 #define TEXT_NULL    UINT32_MAX /* as a length */
-#define ROWS_FULL    65536
-#define ROWS_TEXTS   (8u << 20)
+#define ROWS_FULL    8192
+#define ROWS_TEXTS   (2u << 20)
 
 struct rows {
 	size_t n;

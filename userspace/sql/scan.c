@@ -15,6 +15,7 @@
 
 #include "lib/log.h"
 #include "sql/source.h"
+#include "sql/vectors.h"
 
 /* A table of these traces; what the engine passes to the callbacks. */
 struct function {
@@ -165,40 +166,6 @@ static int next_rows(struct scan *s, struct error *error)
 
 /* ---- vectors ---- */
 
-static void set_null(duckdb_handle vector, uint64_t **validity, size_t row)
-{
-	if (!*validity) {
-		duckdb.vector_ensure_validity_writable(vector);
-		*validity = duckdb.vector_get_validity(vector);
-	}
-	(*validity)[row / 64] &= ~(1ull << row % 64);
-}
-
-static void put_numbers(duckdb_handle vector, const int64_t *from, size_t n)
-{
-	int64_t *to = duckdb.vector_get_data(vector);
-	uint64_t *validity = NULL;
-
-	memcpy(to, from, n * sizeof(*to));
-	for (size_t i = 0; i < n; i++)
-		if (from[i] == ROW_NULL)
-			set_null(vector, &validity, i);
-}
-
-static void put_texts(duckdb_handle vector, const struct duckdb_text *from, size_t n)
-{
-	struct duckdb_text *to = duckdb.vector_get_data(vector);
-	uint64_t *validity = NULL;
-
-	for (size_t i = 0; i < n; i++) {
-		to[i] = from[i];
-		if (from[i].length == TEXT_NULL) {
-			to[i] = (struct duckdb_text){};
-			set_null(vector, &validity, i);
-		}
-	}
-}
-
 static void put_constant(struct scan *s, duckdb_handle vector, enum common_column column, size_t n)
 {
 	struct duckdb_text text = s->constants[column], *texts;
@@ -206,7 +173,6 @@ static void put_constant(struct scan *s, duckdb_handle vector, enum common_colum
 	void *data = duckdb.vector_get_data(vector);
 	int64_t day = 0, hour = 0;
 	bool known = is_text ? text.length != TEXT_NULL : source__hour(&s->source, &day, &hour);
-	uint64_t *validity = NULL;
 
 	texts = data;
 	for (size_t i = 0; i < n; i++) {
@@ -216,9 +182,9 @@ static void put_constant(struct scan *s, duckdb_handle vector, enum common_colum
 			((int64_t *)data)[i] = hour;
 		else
 			((int32_t *)data)[i] = (int32_t)day;
-		if (!known)
-			set_null(vector, &validity, i);
 	}
+	if (!known)
+		vector__put_nulls(vector, n);
 }
 
 static void put_column(struct scan *s, duckdb_handle chunk, uint64_t i, size_t n)
@@ -232,9 +198,9 @@ static void put_column(struct scan *s, duckdb_handle chunk, uint64_t i, size_t n
 	if (column >= t->ncolumns)
 		put_constant(s, vector, (enum common_column)(column - t->ncolumns), n);
 	else if (s->rows.is_text[column])
-		put_texts(vector, s->rows.texts[column] + s->delivered, n);
+		vector__put_texts(vector, s->rows.texts[column] + s->delivered, n);
 	else
-		put_numbers(vector, s->rows.numbers[column] + s->delivered, n);
+		vector__put_numbers(vector, s->rows.numbers[column] + s->delivered, n);
 }
 
 /* ---- callbacks of the engine ---- */
@@ -324,17 +290,6 @@ static void begin_use(duckdb_handle info)
 	duckdb.init_set_max_threads(info, use->function.scans->n ?: 1);
 }
 
-static void bind_column(duckdb_handle info, const struct column *column)
-{
-	int type = column__is_text(column)	 ? DUCKDB_VARCHAR :
-		   !strcmp(column->type, "DATE") ? DUCKDB_DATE :
-						   DUCKDB_BIGINT;
-	duckdb_handle made = duckdb.create_logical_type(type);
-
-	duckdb.bind_add_result_column(info, column->name, made);
-	duckdb.destroy_logical_type(&made);
-}
-
 static void bind_use(duckdb_handle info)
 {
 	const struct function *function = duckdb.bind_get_extra_info(info);
@@ -347,7 +302,7 @@ static void bind_use(duckdb_handle info)
 	}
 	use->function = *function;
 	for (unsigned int i = 0; (column = table__column(function->table, i)); i++)
-		bind_column(info, column);
+		vector__bind(info, column);
 	duckdb.bind_set_bind_data(info, use, free);
 }
 

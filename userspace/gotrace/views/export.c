@@ -20,7 +20,7 @@
 #include "sql/parquet.h"
 #include "writer/output.h"
 
-enum { OPT_HOST = 256, OPT_SERVICE };
+enum { OPT_HOST = 256, OPT_SERVICE, OPT_ENGINE };
 
 struct arguments {
 	struct trace_args in;
@@ -54,6 +54,7 @@ static const struct argp_option options[] = {
 	  "perfetto, chrome: only tracks of goroutines whose start function " REGEX_HELP, 0 },
 	{ "host", OPT_HOST, "NAME", 0, "parquet: where the traces were recorded", 0 },
 	{ "service", OPT_SERVICE, "NAME", 0, "parquet: the traced program", 0 },
+	{ "engine", OPT_ENGINE, "FILE", 0, "parquet: the library libduckdb.so", 0 },
 	FORCE_OPTION,
 	READING_OPTIONS,
 	{},
@@ -117,6 +118,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case OPT_SERVICE:
 		a->parquet.service = text;
 		return 0;
+	case OPT_ENGINE:
+		a->parquet.library = text;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (!a->kind)
 			parse_kind(text, a);
@@ -160,8 +164,8 @@ static void check_arguments(struct arguments *a)
 		check_parquet(a);
 		return;
 	}
-	if (p->host || p->service)
-		usage_error("--host and --service require the kind parquet");
+	if (p->host || p->service || p->library)
+		usage_error("--host, --service and --engine require the kind parquet");
 	trace_args__check(&a->in);
 	if (selection__by_goroutine(&a->in.select) && !a->kind->create_sink)
 		usage_error("--goroutine and --function require the kind perfetto or chrome; use "
