@@ -25,6 +25,15 @@ void pass__init_rows(struct rows *r, const struct table *t)
 	}
 }
 
+static void *producer_of(const struct pass *p, const struct table *t)
+{
+	size_t i = 0;
+
+	while (tables[i] != t)
+		i++;
+	return p->producer[i];
+}
+
 static int begin(struct pass *p, const struct source *source, const struct reader *reader,
 		 struct error *error)
 {
@@ -33,6 +42,7 @@ static int begin(struct pass *p, const struct source *source, const struct reade
 		if (!p->producer[i])
 			return producer__out_of_memory(error);
 	}
+	slices__share(producer_of(p, &slices_table), producer_of(p, &goroutines_table));
 	return 0;
 }
 
@@ -50,12 +60,12 @@ static int finish_all(struct pass *p, struct error *error)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < TABLES; i++) {
+	for (size_t i = 0; !err && i < TABLES; i++)
 		if (tables[i]->ops->finish)
 			err = tables[i]->ops->finish(p->producer[i], error);
-		if (!err && p->rows[i]->failed)
+	for (size_t i = 0; !err && i < TABLES; i++)
+		if (p->rows[i]->failed)
 			err = producer__out_of_memory(error);
-	}
 	return err;
 }
 

@@ -80,6 +80,12 @@ const struct column *table__column(const struct table *t, unsigned int i);
 extern const struct table events_table, slices_table, goroutines_table, requests_table,
 	stacks_table, samples_table, syscalls_table, gc_table, losses_table, runs_table;
 
+/*
+ * Lets the producer of slices fill the table goroutines, too, before the first step of either: the
+ * other's steps do nothing, and it is not to be used once that of slices is destroyed.
+ */
+void slices__share(void *slices, void *goroutines);
+
 /* What a producer returns without memory. */
 static inline int producer__out_of_memory(struct error *error)
 {
