@@ -313,6 +313,13 @@ interrupted_export()
 	[ $? -eq 143 ] && [ -z "$(find "$tmp/some" -name '.gotrace-*')" ] || { find "$tmp/some" -path '*.gotrace-*'; return 1; }
 }
 
+# A file that cannot be written: the reason, and nothing is left.
+failed_export()
+{
+	! (ulimit -f 4 && trap '' XFSZ && timeout 60 $READER export parquet "$kernel" -o "$tmp/limited" >"$tmp/out.csv" 2>"$tmp/err" </dev/null) &&
+		[ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q 'File too large' "$tmp/err" && [ -z "$(ls -A "$tmp/limited")" ] || { cat "$tmp/err"; return 1; }
+}
+
 has_staged() { [ -n "$(find "$tmp/some" -path '*/.gotrace-*/*' 2>/dev/null)" ]; }
 has_spilled() { [ -n "$(find "$1" -name '*.tmp')" ]; } # FOLDER
 
@@ -422,6 +429,7 @@ try "queries only read" only_reads
 try "memory is limited" limited
 try "an interrupted query leaves nothing" interrupted
 try "an interrupted export leaves nothing unfinished" interrupted_export
+try "a failed export leaves nothing" failed_export
 try "hostile names" hostile_names
 try "CSV on a terminal" csv_on_a_terminal
 try "pipes are refused" pipes

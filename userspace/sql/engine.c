@@ -27,6 +27,7 @@
 struct engine {
 	duckdb_handle db, connection;
 	char spill[PATH_MAX]; /* folder of temporary files; empty: there is none */
+	bool lent;	      /* it is that of the options, and stays */
 };
 
 struct duckdb duckdb;
@@ -175,10 +176,15 @@ char *engine__quote_pattern(const char *path)
 /* ---- the database ---- */
 
 /* Only this user can read what queries spill. */
-static int make_spill(struct engine *e, struct error *error)
+static int make_spill(struct engine *e, const struct engine_opts *opts, struct error *error)
 {
 	const char *base = secure_getenv("TMPDIR");
 
+	e->lent = opts->folder;
+	if (e->lent) {
+		snprintf(e->spill, sizeof(e->spill), "%s", opts->folder);
+		return 0;
+	}
 	snprintf(e->spill, sizeof(e->spill), "%s/gotrace-sql.XXXXXX",
 		 base && base[0] == '/' && strlen(base) < PATH_MAX - 32 ? base : "/tmp");
 	if (mkdtemp(e->spill)) {
@@ -312,7 +318,7 @@ int engine__open(struct engine **ret, const struct engine_opts *opts, struct err
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return error__set(error, -ENOMEM, "out of memory");
-	err = make_spill(e, error);
+	err = make_spill(e, opts, error);
 	err = err ?: open_database(e, opts, error);
 	err = err ?: restrict_access(e, opts, error);
 	if (err)
@@ -330,7 +336,7 @@ void engine__close(struct engine *e)
 		duckdb.disconnect(&e->connection);
 	if (e->db)
 		duckdb.close(&e->db);
-	if (e->spill[0])
+	if (e->spill[0] && !e->lent)
 		temporary__end(e->spill);
 	free(e);
 }

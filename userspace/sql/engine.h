@@ -22,7 +22,11 @@ struct engine_opts {
 	/* Absolute paths of files that statements read; borrowed */
 	const char *const *files;
 	size_t nfiles;
-	const char *folder; /* absolute: where statements read and write; NULL: nowhere */
+	/*
+	 * Absolute: where statements read and write, and where more than memory has is spilled. NULL:
+	 * nowhere; what is spilled has a directory of its own.
+	 */
+	const char *folder;
 };
 
 struct engine;

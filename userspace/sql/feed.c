@@ -10,7 +10,6 @@
 #include <errno.h>
 
 #include "sql/pass.h"
-#include "sql/vectors.h"
 
 #define PARAMETER "feed"
 
@@ -22,6 +21,10 @@ void feed__init(struct feed *f, const struct table *table)
 	pass__init_rows(&f->rows, table);
 	for (size_t i = 0; i < FEED_BLOCKS; i++)
 		pass__init_rows(&f->block[i], table);
+	/* without memory they are texts */
+	for (unsigned int i = 0; i < table->ncolumns; i++)
+		if (table->columns[i].nvalues)
+			f->enumeration[i] = enumeration__create(&table->columns[i]);
 }
 
 void feed__deinit(struct feed *f)
@@ -29,6 +32,8 @@ void feed__deinit(struct feed *f)
 	rows__deinit(&f->rows);
 	for (size_t i = 0; i < FEED_BLOCKS; i++)
 		rows__deinit(&f->block[i]);
+	for (size_t i = 0; i < ROWS_COLUMNS; i++)
+		enumeration__destroy(f->enumeration[i]);
 	pthread_mutex_destroy(&f->lock);
 	pthread_cond_destroy(&f->changed);
 }
@@ -120,11 +125,23 @@ static struct rows *next_block(struct feed *f)
 
 /* ---- callbacks of the engine ---- */
 
+static int put_column(const struct feed *f, const struct rows *r, unsigned int i,
+		      duckdb_handle vector, size_t n)
+{
+	if (f->enumeration[i])
+		return vector__put_numbered(vector, f->enumeration[i], r->texts[i] + f->delivered,
+					    n);
+	if (r->is_text[i])
+		vector__put_texts(vector, r->texts[i] + f->delivered, n);
+	else
+		vector__put_numbers(vector, r->numbers[i] + f->delivered, n);
+	return 0;
+}
+
 static void fill(duckdb_handle info, duckdb_handle chunk)
 {
 	struct feed *f = duckdb.function_get_local_init_data(info);
 	const struct rows *r = next_block(f);
-	duckdb_handle vector;
 	size_t n;
 
 	if (!r) {
@@ -135,13 +152,9 @@ static void fill(duckdb_handle info, duckdb_handle chunk)
 	}
 	n = r->n - f->delivered;
 	n = n < DUCKDB_ROWS ? n : DUCKDB_ROWS;
-	for (unsigned int i = 0; i < f->table->ncolumns; i++) {
-		vector = duckdb.data_chunk_get_vector(chunk, i);
-		if (r->is_text[i])
-			vector__put_texts(vector, r->texts[i] + f->delivered, n);
-		else
-			vector__put_numbers(vector, r->numbers[i] + f->delivered, n);
-	}
+	for (unsigned int i = 0; i < f->table->ncolumns; i++)
+		if (put_column(f, r, i, duckdb.data_chunk_get_vector(chunk, i), n))
+			duckdb.function_set_error(info, "unexpected text in a column of few");
 	f->delivered += n;
 	duckdb.data_chunk_set_size(chunk, n);
 }
@@ -171,7 +184,10 @@ static void bind(duckdb_handle info)
 	}
 	f = &feeds->feed[number];
 	for (unsigned int i = 0; i < f->table->ncolumns; i++)
-		vector__bind(info, &f->table->columns[i]);
+		if (f->enumeration[i])
+			enumeration__bind(f->enumeration[i], info, f->table->columns[i].name);
+		else
+			vector__bind(info, &f->table->columns[i]);
 	duckdb.bind_set_bind_data(info, f, NULL);
 }
 

@@ -14,6 +14,7 @@
 #include "sql/engine.h"
 #include "sql/rows.h"
 #include "sql/tables.h"
+#include "sql/vectors.h"
 
 #define FEED_FUNCTION "gotrace_feed(feed := %zu)"
 #define FEED_BLOCKS   3
@@ -22,7 +23,8 @@ struct feed {
 	const struct table *table;
 	struct rows rows; /* of the thread that reads; texts that are kept belong to all blocks */
 
-	pthread_mutex_t lock; /* of the rest */
+	struct enumeration *enumeration[ROWS_COLUMNS]; /* NULL: any text, or numbers */
+	pthread_mutex_t lock;			       /* of the rest */
 	pthread_cond_t changed;
 	struct rows block[FEED_BLOCKS]; /* a ring */
 	unsigned int first, n;		/* the statement has blocks from `first` on */

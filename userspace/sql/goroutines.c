@@ -38,23 +38,35 @@ enum {
 	SLICE_UNKNOWN
 };
 
+static const char *const part_names[LATENCY_PARTS] = { LATENCY_PART_NAMES };
+
+static const char *part_name(unsigned int i)
+{
+	return part_names[i];
+}
+
+static const char *state_name(unsigned int i)
+{
+	return semantics__state(RESOURCE_GOROUTINE, (uint8_t)i);
+}
+
 static const struct column slice_columns[] = {
 	[SLICE_G] = { "g", "BIGINT", "the goroutine" },
 	[SLICE_FUNCTION] = { "function", "VARCHAR",
 			     "its start function, as far as it is known then" },
 	[SLICE_START] = { "start_ns", "BIGINT", "clock of the trace" },
 	[SLICE_NS] = { "ns", "BIGINT", "duration" },
-	[SLICE_STATE] = { "state", "VARCHAR", "for Go: Running, Runnable, Waiting, Syscall" },
+	[SLICE_STATE] = { "state", "VARCHAR", "for Go: Running, Runnable, Waiting, Syscall",
+			  GO_STATE_SYSCALL + 1, state_name },
 	[SLICE_PART] = { "part", "VARCHAR",
 			 "oncpu, go-runnable, kernel-runnable, throttled, kernel-blocked, "
-			 "syscall-blocked or go-blocked" },
+			 "syscall-blocked or go-blocked",
+			 LATENCY_PARTS, part_name },
 	[SLICE_REASON] = { "reason", "VARCHAR",
 			   "why it was blocked, or why its thread was waiting" },
 	[SLICE_THREAD] = { "thread", "BIGINT", "while it runs or is in a system call" },
 	[SLICE_UNKNOWN] = { "unknown", "BIGINT", "1: the state of its thread is unknown" },
 };
-
-static const char *const part_names[LATENCY_PARTS] = { LATENCY_PART_NAMES };
 
 struct producer {
 	struct rows *rows;

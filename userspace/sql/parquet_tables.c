@@ -51,7 +51,8 @@ static int make_statement(struct outbuf *text, const struct copy *c, struct erro
 	err = err ?: outbuf__put(text, quoted, strlen(quoted), error);
 	snprintf(part, sizeof(part),
 		 " (FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, COMPRESSION_LEVEL 1, "
-		 "ROW_GROUP_SIZE 122880, KV_METADATA {gotrace_schema: '%d', gotrace_table: '%s'})",
+		 "ROW_GROUP_SIZE 122880, DICTIONARY_SIZE_LIMIT 4000, "
+		 "KV_METADATA {gotrace_schema: '%d', gotrace_table: '%s'})",
 		 SCHEMA_VERSION, table->name);
 	err = err ?: outbuf__put(text, part, strlen(part) + 1, error);
 	free(quoted);
@@ -162,14 +163,12 @@ int parquet_tables__write(const struct parquet_tables *t, const struct source *s
 	if (!err)
 		write_small(copies, empty);
 	join(copies, err);
-	if (err)
-		error__set(error, err, "%s", why.text);
-	/* why rows could not be written, rather than what reading made of it */
-	for (size_t i = 0; i < TABLES; i++) {
-		if (copies[i].error.text[0])
-			err = error__about(error, copies[i].error.code, source->path,
-					   &copies[i].error);
+	for (size_t i = 0; i < TABLES; i++)
 		feed__deinit(&t->feed[i]);
-	}
-	return err;
+	/* why rows could not be written, rather than what reading made of it */
+	for (size_t i = 0; i < TABLES; i++)
+		if (copies[i].error.text[0])
+			return error__about(error, copies[i].error.code, source->path,
+					    &copies[i].error);
+	return err ? error__set(error, err, "%s", why.text) : 0;
 }

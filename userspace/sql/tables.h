@@ -24,6 +24,12 @@ struct column {
 	const char *name;
 	const char *type; /* of SQL: BIGINT, VARCHAR, or DATE */
 	const char *what;
+	/*
+	 * Of texts that are always among a few: how many, and the i-th; NULL: there is none. Rows have
+	 * them by text__static(). 0: any text.
+	 */
+	unsigned int nvalues;
+	const char *(*value)(unsigned int i);
 };
 
 static inline bool column__is_text(const struct column *c)

@@ -9,18 +9,15 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 static const int ending_signals[] = { SIGHUP, SIGINT, SIGPIPE, SIGTERM };
-#define ENDING	(sizeof(ending_signals) / sizeof(*ending_signals))
-#define FOLDERS 2
+#define ENDING (sizeof(ending_signals) / sizeof(*ending_signals))
 
 static struct {
-	char path[FOLDERS][PATH_MAX]; /* empty: there is none */
+	char path[PATH_MAX]; /* empty: there is none */
 	struct sigaction before[ENDING];
 } on_signal;
 
@@ -51,30 +48,22 @@ void temporary__remove(const char *path)
 	while (rmdir(path) && errno == ENOTEMPTY && --tries);
 }
 
-/* What was spilled and unfinished files may fill a disk, and must not stay. Then as without them. */
+/* What was spilled and unfinished files may fill a disk, and must not stay. Then as without it. */
 static void end_by_signal(int sig)
 {
-	for (size_t i = 0; i < FOLDERS; i++)
-		if (on_signal.path[i][0])
-			temporary__remove(on_signal.path[i]);
+	if (on_signal.path[0])
+		temporary__remove(on_signal.path);
 	for (size_t i = 0; i < ENDING; i++)
 		if (ending_signals[i] == sig)
 			sigaction(sig, &on_signal.before[i], NULL);
 	raise(sig);
 }
 
-static bool any(void)
-{
-	for (size_t i = 0; i < FOLDERS; i++)
-		if (on_signal.path[i][0])
-			return true;
-	return false;
-}
-
-static void catch_signals(void)
+void temporary__remove_on_signal(const char *path)
 {
 	const struct sigaction action = { .sa_handler = end_by_signal };
 
+	snprintf(on_signal.path, sizeof(on_signal.path), "%s", path);
 	for (size_t i = 0; i < ENDING; i++) {
 		sigaction(ending_signals[i], NULL, &on_signal.before[i]);
 		if (on_signal.before[i].sa_handler != SIG_IGN)
@@ -82,28 +71,8 @@ static void catch_signals(void)
 	}
 }
 
-void temporary__remove_on_signal(const char *path)
-{
-	bool caught = any();
-
-	for (size_t i = 0; i < FOLDERS; i++) {
-		if (on_signal.path[i][0])
-			continue;
-		snprintf(on_signal.path[i], sizeof(on_signal.path[i]), "%s", path);
-		break;
-	}
-	if (!caught)
-		catch_signals();
-}
-
 void temporary__end(const char *path)
 {
 	temporary__remove(path);
-	for (size_t i = 0; i < FOLDERS; i++)
-		if (!strcmp(on_signal.path[i], path))
-			on_signal.path[i][0] = '\0';
-	if (any())
-		return;
-	for (size_t i = 0; i < ENDING; i++)
-		sigaction(ending_signals[i], &on_signal.before[i], NULL);
+	on_signal.path[0] = '\0';
 }
