@@ -51,7 +51,7 @@ static int make_statement(struct outbuf *text, const struct copy *c, struct erro
 	err = err ?: outbuf__put(text, quoted, strlen(quoted), error);
 	snprintf(part, sizeof(part),
 		 " (FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, COMPRESSION_LEVEL 1, "
-		 "ROW_GROUP_SIZE 122880, DICTIONARY_SIZE_LIMIT 4000, "
+		 "ROW_GROUP_SIZE 61440, DICTIONARY_SIZE_LIMIT 4000, "
 		 "KV_METADATA {gotrace_schema: '%d', gotrace_table: '%s'})",
 		 SCHEMA_VERSION, table->name);
 	err = err ?: outbuf__put(text, part, strlen(part) + 1, error);
