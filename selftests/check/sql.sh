@@ -8,18 +8,7 @@
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/reader.lib.sh
-
-sql() # QUERY FILE...: one JSON object per row, with its keys in order
-{
-	timeout 60 $READER sql --json "$@" >"$tmp/sql.json" && jq -c -S '.rows[]' "$tmp/sql.json"
-}
-
-# NAME: $tmp/NAME.sql and $tmp/NAME.other are equal, and have at least LINES lines
-same()
-{
-	[ "$(wc -l <"$tmp/$1.sql")" -ge "${2-1}" ] || { echo "$1: $(wc -l <"$tmp/$1.sql") lines"; return 1; }
-	same_text "$tmp/$1.sql" "$tmp/$1.other"
-}
+. selftests/sql.lib.sh
 
 recorded() # a trace with kernel events, of a program with several threads
 {
@@ -271,7 +260,7 @@ only_reads()
 		refused 'only queries|disabled' "INSTALL httpfs" && refused 'only queries|disabled' "LOAD '$tmp/x.so'" && refused 'multiple statements' "SELECT 1; SELECT 2" &&
 		refused 'operations are disabled' "SELECT * FROM glob('/etc/*')" && refused 'operations are disabled' "SELECT * FROM read_blob('/proc/self/environ')" &&
 		refused 'does not exist' "SELECT GETENV('HOME')" && refused 'single SELECT' "SELECT * FROM query('COPY (SELECT 1) TO ''$tmp/x.csv''')" &&
-		refused 'value that is NULL' "SELECT * FROM gotrace_events(trace := NULL)" && ! grep -q 'Stack Trace' "$tmp/err" &&
+		refused 'named parameter' "SELECT * FROM gotrace_events(trace := NULL)" && ! grep -q 'Stack Trace' "$tmp/err" &&
 		refused 'syntax error' "SELEC" && refused 'does not exist' "SELECT * FROM nothing" && refused 'not printed' "SELECT [1, 2]" && [ ! -e "$tmp/x.csv" ] && [ ! -e "$tmp/x.db" ] && parquet_only_reads
 }
 
@@ -333,6 +322,13 @@ interrupted_export()
 	wait_until 30 has_staged && kill -TERM "$pid" || return 1
 	wait "$pid"
 	[ $? -eq 143 ] && [ -z "$(find "$tmp/some" -name '.gotrace-*')" ] || { find "$tmp/some" -path '*.gotrace-*'; return 1; }
+}
+
+# A file that cannot be written: the reason, and nothing is left.
+failed_export()
+{
+	! (ulimit -f 4 && trap '' XFSZ && timeout 60 $READER export parquet "$kernel" -o "$tmp/limited" >"$tmp/out.csv" 2>"$tmp/err" </dev/null) &&
+		[ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q 'File too large' "$tmp/err" && [ -z "$(ls -A "$tmp/limited")" ] || { cat "$tmp/err"; return 1; }
 }
 
 has_staged() { [ -n "$(find "$tmp/some" -path '*/.gotrace-*/*' 2>/dev/null)" ]; }
@@ -447,6 +443,7 @@ try "plans" plans
 try "memory is limited" limited
 try "an interrupted query leaves nothing" interrupted
 try "an interrupted export leaves nothing unfinished" interrupted_export
+try "a failed export leaves nothing" failed_export
 try "hostile names" hostile_names
 try "CSV on a terminal" csv_on_a_terminal
 try "pipes are refused" pipes

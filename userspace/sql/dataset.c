@@ -81,7 +81,7 @@ static int put_files(struct outbuf *o, const struct source_files *files, const s
 	for (size_t i = 0; !err && i < files->n; i++) {
 		if (table_of(files->path[i]) != table)
 			continue;
-		quoted = engine__quote(files->path[i]);
+		quoted = engine__quote_pattern(files->path[i]);
 		if (!quoted)
 			return error__set(error, -ENOMEM, "out of memory");
 		err = put(o, first ? "" : ",", error);

@@ -101,6 +101,7 @@ enum duckdb_type {
 	X(uint64_t *, vector_get_validity, duckdb_handle vector) \
 	X(void, vector_ensure_validity_writable, duckdb_handle vector) \
 	X(duckdb_handle, create_logical_type, int type) \
+	X(duckdb_handle, create_enum_type, const char **names, uint64_t n) \
 	X(void, destroy_logical_type, duckdb_handle *type) \
 	X(uint8_t, decimal_scale, duckdb_handle type) \
 	X(int, decimal_internal_type, duckdb_handle type) \

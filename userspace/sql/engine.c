@@ -6,13 +6,9 @@
  */
 #include "sql/engine.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +17,17 @@
 
 #include "lib/outbuf.h"
 #include "lib/unicode.h"
+#include "sql/temporary.h"
 
 #define FILE_NAME   "libduckdb.so"
 #define SPILLED_MAX "8GiB"
+#define SPECIAL	    "*?[" /* in patterns */
 #define REMEDY	    "run 'make deps', or name it with --engine"
 
 struct engine {
 	duckdb_handle db, connection;
 	char spill[PATH_MAX]; /* folder of temporary files; empty: there is none */
+	bool lent;	      /* it is that of the options, and stays */
 };
 
 struct duckdb duckdb;
@@ -155,77 +154,41 @@ char *engine__quote(const char *text)
 	return ret;
 }
 
+/* Each character that is special becomes a set of one. */
+char *engine__quote_pattern(const char *path)
+{
+	char *pattern = malloc(3 * strlen(path) + 1), *to = pattern, *ret;
+
+	if (!pattern)
+		return NULL;
+	for (; *path; path++) {
+		if (strchr(SPECIAL, *path))
+			to += sprintf(to, "[%c]", *path);
+		else
+			*to++ = *path;
+	}
+	*to = '\0';
+	ret = engine__quote(pattern);
+	free(pattern);
+	return ret;
+}
+
 /* ---- the database ---- */
 
-static const int ending_signals[] = { SIGHUP, SIGINT, SIGPIPE, SIGTERM };
-#define ENDING (sizeof(ending_signals) / sizeof(*ending_signals))
-
-static struct {
-	char spill[PATH_MAX], folder[PATH_MAX]; /* empty: there is none */
-	struct sigaction before[ENDING];
-} on_signal;
-
-/* Async-signal-safe: opendir() is not. */
-static void remove_files(const char *path)
-{
-	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	char entries[4096] __attribute__((aligned(8)));
-	struct dirent64 *entry;
-	ssize_t len;
-
-	if (dir < 0)
-		return;
-	while ((len = getdents64(dir, entries, sizeof(entries))) > 0)
-		for (ssize_t at = 0; at < len; at += entry->d_reclen) {
-			entry = (struct dirent64 *)(entries + at);
-			unlinkat(dir, entry->d_name, 0);
-		}
-	close(dir);
-}
-
-/* A directory of regular files, to which other threads may still add some. */
-static void remove_folder(const char *path)
-{
-	unsigned int tries = 100;
-
-	do
-		remove_files(path);
-	while (rmdir(path) && errno == ENOTEMPTY && --tries);
-}
-
-/* What was spilled and unfinished tables may fill a disk, and must not stay. Then as without it. */
-static void end_by_signal(int sig)
-{
-	remove_folder(on_signal.spill);
-	remove_folder(on_signal.folder);
-	for (size_t i = 0; i < ENDING; i++)
-		if (ending_signals[i] == sig)
-			sigaction(sig, &on_signal.before[i], NULL);
-	raise(sig);
-}
-
-static void catch_signals(const struct engine *e, const char *folder)
-{
-	const struct sigaction action = { .sa_handler = end_by_signal };
-
-	strcpy(on_signal.spill, e->spill);
-	snprintf(on_signal.folder, sizeof(on_signal.folder), "%s", folder ?: "");
-	for (size_t i = 0; i < ENDING; i++) {
-		sigaction(ending_signals[i], NULL, &on_signal.before[i]);
-		if (on_signal.before[i].sa_handler != SIG_IGN)
-			sigaction(ending_signals[i], &action, NULL);
-	}
-}
-
 /* Only this user can read what queries spill. */
-static int make_spill(struct engine *e, const char *folder, struct error *error)
+static int make_spill(struct engine *e, const struct engine_opts *opts, struct error *error)
 {
 	const char *base = secure_getenv("TMPDIR");
 
+	e->lent = opts->folder;
+	if (e->lent) {
+		snprintf(e->spill, sizeof(e->spill), "%s", opts->folder);
+		return 0;
+	}
 	snprintf(e->spill, sizeof(e->spill), "%s/gotrace-sql.XXXXXX",
 		 base && base[0] == '/' && strlen(base) < PATH_MAX - 32 ? base : "/tmp");
 	if (mkdtemp(e->spill)) {
-		catch_signals(e, folder);
+		temporary__remove_on_signal(e->spill);
 		return 0;
 	}
 	error__set(error, -errno, "%s: cannot create a directory for temporary data: %s", e->spill,
@@ -275,23 +238,28 @@ static int open_database(struct engine *e, const struct engine_opts *opts, struc
 	return err ? -EIO : 0;
 }
 
-/* SET name=['...', ...] */
+static int put_quoted(struct outbuf *o, char *quoted, struct error *error)
+{
+	int err = quoted ? outbuf__put(o, quoted, strlen(quoted), error) :
+			   error__set(error, -ENOMEM, "out of memory");
+
+	free(quoted);
+	return err ?: outbuf__put(o, ",", 1, error);
+}
+
+/* SET NAME=['...', ...]. The engine looks up the pattern, before what it finds by it. */
 static int allow(struct engine *e, const char *name, const char *const *paths, size_t n,
 		 struct error *error)
 {
 	struct outbuf text = {};
-	char *quoted;
 	int err = outbuf__put(&text, "SET ", 4, error);
 
 	err = err ?: outbuf__put(&text, name, strlen(name), error);
 	err = err ?: outbuf__put(&text, "=[", 2, error);
 	for (size_t i = 0; !err && i < n; i++) {
-		quoted = engine__quote(paths[i]);
-		if (!quoted)
-			err = error__set(error, -ENOMEM, "out of memory");
-		err = err ?: outbuf__put(&text, ",", i > 0, error);
-		err = err ?: outbuf__put(&text, quoted, strlen(quoted), error);
-		free(quoted);
+		err = put_quoted(&text, engine__quote(paths[i]), error);
+		if (!err && strpbrk(paths[i], SPECIAL))
+			err = put_quoted(&text, engine__quote_pattern(paths[i]), error);
 	}
 	err = err ?: outbuf__put(&text, "]", 2, error); /* with its end */
 	err = err ?: engine__run(e, text.data, error);
@@ -299,15 +267,20 @@ static int allow(struct engine *e, const char *name, const char *const *paths, s
 	return err;
 }
 
-int engine__run(struct engine *e, const char *text, struct error *error)
+int engine__run_on(duckdb_handle connection, const char *text, struct error *error)
 {
 	struct duckdb_result result = {};
 	int err = 0;
 
-	if (duckdb.query(e->connection, text, &result))
+	if (duckdb.query(connection, text, &result))
 		err = engine__failed(error, -EIO, duckdb.result_error(&result));
 	duckdb.destroy_result(&result);
 	return err;
+}
+
+int engine__run(struct engine *e, const char *text, struct error *error)
+{
+	return engine__run_on(e->connection, text, error);
 }
 
 duckdb_handle engine__connect(const struct engine *e)
@@ -315,27 +288,6 @@ duckdb_handle engine__connect(const struct engine *e)
 	duckdb_handle ret = NULL;
 
 	return duckdb.connect(e->db, &ret) ? NULL : ret;
-}
-
-int engine__count(duckdb_handle connection, const char *text, int64_t *ret, struct error *error)
-{
-	struct duckdb_result result = {};
-	duckdb_handle chunk;
-	int err = 0;
-
-	*ret = 0;
-	if (duckdb.query(connection, text, &result)) {
-		err = engine__failed(error, -EIO, duckdb.result_error(&result));
-	} else {
-		chunk = duckdb.fetch_chunk(result);
-		if (chunk && duckdb.column_type(&result, 0) == DUCKDB_BIGINT)
-			*ret = *(int64_t *)duckdb.vector_get_data(
-				duckdb.data_chunk_get_vector(chunk, 0));
-		if (chunk)
-			duckdb.destroy_data_chunk(&chunk);
-	}
-	duckdb.destroy_result(&result);
-	return err;
 }
 
 static int restrict_access(struct engine *e, const struct engine_opts *opts, struct error *error)
@@ -366,7 +318,7 @@ int engine__open(struct engine **ret, const struct engine_opts *opts, struct err
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return error__set(error, -ENOMEM, "out of memory");
-	err = make_spill(e, opts->folder, error);
+	err = make_spill(e, opts, error);
 	err = err ?: open_database(e, opts, error);
 	err = err ?: restrict_access(e, opts, error);
 	if (err)
@@ -384,9 +336,8 @@ void engine__close(struct engine *e)
 		duckdb.disconnect(&e->connection);
 	if (e->db)
 		duckdb.close(&e->db);
-	if (e->spill[0])
-		remove_folder(e->spill);
-	on_signal.spill[0] = on_signal.folder[0] = '\0';
+	if (e->spill[0] && !e->lent)
+		temporary__end(e->spill);
 	free(e);
 }
 

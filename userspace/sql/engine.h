@@ -23,8 +23,8 @@ struct engine_opts {
 	const char *const *files;
 	size_t nfiles;
 	/*
-	 * Absolute: the temporary directory where statements read and write, which a signal that
-	 * ends the process removes; NULL: nowhere
+	 * Absolute: where statements read and write, and where more than memory has is spilled. NULL:
+	 * nowhere; what is spilled has a directory of its own.
 	 */
 	const char *folder;
 };
@@ -48,8 +48,7 @@ duckdb_handle engine__connect(const struct engine *e);
  * Runs a statement of this program and discards its result. 0 or a negative errno with the reason.
  */
 int engine__run(struct engine *e, const char *text, struct error *error);
-/* Runs one that reports a number, such as that of the rows written. */
-int engine__count(duckdb_handle connection, const char *text, int64_t *ret, struct error *error);
+int engine__run_on(duckdb_handle connection, const char *text, struct error *error);
 /* To be called when all tables exist: from then on the settings are locked. */
 int engine__lock(struct engine *e, struct error *error);
 
@@ -61,5 +60,7 @@ int engine__failed(struct error *error, int err, const char *message);
 
 /* `text` quoted as a literal of SQL, which the caller frees. NULL: no memory. */
 char *engine__quote(const char *text);
+/* The same for the name of a file where the engine takes patterns: *, ? and [ stand for themselves. */
+char *engine__quote_pattern(const char *path);
 
 #endif

@@ -12,15 +12,31 @@
 
 enum { TIME, TYPE, THREAD, P, G, GOROUTINE, FROM, TO, NAME, MESSAGE, VALUE, TASK, STACK };
 
+static const char *type_name(unsigned int i)
+{
+	return spec__event(i) ? spec__event(i)->name : NULL;
+}
+
+enum { GO_STATES = GO_STATE_SYSCALL + 1, PROC_STATES = PROC_STATE_IDLE + 1 };
+
+static const char *state_name(unsigned int i)
+{
+	return i < GO_STATES ? semantics__state(RESOURCE_GOROUTINE, (uint8_t)i) :
+			       semantics__state(RESOURCE_PROC, (uint8_t)(i - GO_STATES));
+}
+
 static const struct column columns[] = {
 	[TIME] = { "time_ns", "BIGINT", "clock of the trace" },
-	[TYPE] = { "type", "VARCHAR", "as in Go's trace format, such as GoUnblock" },
+	[TYPE] = { "type", "VARCHAR", "as in Go's trace format, such as GoUnblock", EV_END,
+		   type_name },
 	[THREAD] = { "thread", "BIGINT", "on which it happened" },
 	[P] = { "p", "BIGINT", "on which it happened" },
 	[G] = { "g", "BIGINT", "the goroutine that was running" },
 	[GOROUTINE] = { "goroutine", "BIGINT", "whose state or range it is" },
-	[FROM] = { "from_state", "VARCHAR", "of a goroutine or P, such as Running" },
-	[TO] = { "to_state", "VARCHAR", "of a goroutine or P" },
+	[FROM] = { "from_state", "VARCHAR", "of a goroutine or P, such as Running",
+		   GO_STATES + PROC_STATES, state_name },
+	[TO] = { "to_state", "VARCHAR", "of a goroutine or P", GO_STATES + PROC_STATES,
+		 state_name },
 	[NAME] = { "name", "VARCHAR",
 		   "reason, or name of a metric, range, label, task or region; category of a log" },
 	[MESSAGE] = { "message", "VARCHAR", "of a log" },

@@ -2,7 +2,8 @@
 /*
  * The tables `goroutines` and `slices`: the time of each goroutine in parts, in sum and one by one.
  *
- * Both are from analysis/latency.h, as `gotrace latency`.
+ * Both are from analysis/latency.h, as `gotrace latency`. It needs 400 bytes per goroutine that is
+ * alive, so a reader of both tables has it once: the producer of slices fills both.
  */
 #include <stdlib.h>
 
@@ -37,27 +38,41 @@ enum {
 	SLICE_UNKNOWN
 };
 
+static const char *const part_names[LATENCY_PARTS] = { LATENCY_PART_NAMES };
+
+static const char *part_name(unsigned int i)
+{
+	return part_names[i];
+}
+
+static const char *state_name(unsigned int i)
+{
+	return semantics__state(RESOURCE_GOROUTINE, (uint8_t)i);
+}
+
 static const struct column slice_columns[] = {
 	[SLICE_G] = { "g", "BIGINT", "the goroutine" },
 	[SLICE_FUNCTION] = { "function", "VARCHAR",
 			     "its start function, as far as it is known then" },
 	[SLICE_START] = { "start_ns", "BIGINT", "clock of the trace" },
 	[SLICE_NS] = { "ns", "BIGINT", "duration" },
-	[SLICE_STATE] = { "state", "VARCHAR", "for Go: Running, Runnable, Waiting, Syscall" },
+	[SLICE_STATE] = { "state", "VARCHAR", "for Go: Running, Runnable, Waiting, Syscall",
+			  GO_STATE_SYSCALL + 1, state_name },
 	[SLICE_PART] = { "part", "VARCHAR",
 			 "oncpu, go-runnable, kernel-runnable, throttled, kernel-blocked, "
-			 "syscall-blocked or go-blocked" },
+			 "syscall-blocked or go-blocked",
+			 LATENCY_PARTS, part_name },
 	[SLICE_REASON] = { "reason", "VARCHAR",
 			   "why it was blocked, or why its thread was waiting" },
 	[SLICE_THREAD] = { "thread", "BIGINT", "while it runs or is in a system call" },
 	[SLICE_UNKNOWN] = { "unknown", "BIGINT", "1: the state of its thread is unknown" },
 };
 
-static const char *const part_names[LATENCY_PARTS] = { LATENCY_PART_NAMES };
-
 struct producer {
 	struct rows *rows;
 	struct latency *latency;
+	bool shared; /* of goroutines: it is that of slices, which fills this table */
+	struct producer *goroutines; /* of slices: with this one; NULL: it is not shared */
 	struct text_cache names, reasons;
 	struct duckdb_text parts[LATENCY_PARTS], states[GO_STATE_SYSCALL + 1];
 };
@@ -114,18 +129,19 @@ static int add_slice(void *context, const struct latency_slice *s)
 	return 0;
 }
 
-static int ignore_goroutine(void *context, const struct latency_goroutine *g)
+static int pass_goroutine(void *context, const struct latency_goroutine *g)
 {
-	(void)context;
-	(void)g;
-	return 0;
+	const struct producer *p = context;
+
+	return p->goroutines ? add_goroutine(p->goroutines, g) : 0;
 }
 
 static void destroy(void *producer)
 {
 	struct producer *p = producer;
 
-	latency__destroy(p->latency);
+	if (!p->shared)
+		latency__destroy(p->latency);
 	text_cache__deinit(&p->names);
 	text_cache__deinit(&p->reasons);
 	free(p);
@@ -137,7 +153,7 @@ static struct producer *create(struct rows *rows, bool slices)
 	const struct latency_opts opts = {
 		.from = INT64_MIN,
 		.to = INT64_MAX,
-		.done = slices ? ignore_goroutine : add_goroutine,
+		.done = slices ? pass_goroutine : add_goroutine,
 		.slice = slices ? add_slice : NULL,
 		.context = p,
 	};
@@ -178,14 +194,24 @@ static int step(void *producer, const struct timeline *t, const struct timeline_
 {
 	const struct producer *p = producer;
 
-	return latency__step(p->latency, t, step, error);
+	return p->shared ? 0 : latency__step(p->latency, t, step, error);
 }
 
 static int finish(void *producer, struct error *error)
 {
 	const struct producer *p = producer;
 
-	return latency__finish(p->latency, error);
+	return p->shared ? 0 : latency__finish(p->latency, error);
+}
+
+void slices__share(void *slices, void *goroutines)
+{
+	struct producer *s = slices, *g = goroutines;
+
+	latency__destroy(g->latency);
+	g->latency = s->latency; /* for names */
+	g->shared = true;
+	s->goroutines = g;
 }
 
 static const struct producer_ops goroutine_ops = {

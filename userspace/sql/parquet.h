@@ -8,8 +8,8 @@
  * is __HIVE_DEFAULT_PARTITION__, which they read as null. Exporting a trace again replaces its
  * files. They appear together, when all are complete, by renaming.
  *
- * Upstream: sql/scan.h. Downstream: `gotrace export parquet`. Tables are written in several threads
- * at once; each reads the trace.
+ * Upstream: sql/parquet_tables.h, which reads a trace once and writes all of its tables. Downstream:
+ * `gotrace export parquet`.
  */
 #ifndef SQL_PARQUET_H
 #define SQL_PARQUET_H
@@ -19,10 +19,10 @@
 
 struct parquet_opts {
 	const char *out;	    /* directory; it is created, but not the one above it */
-	const char *library;	    /* as in struct engine_opts */
 	const char *host, *service; /* of all traces; NULL: by source__init() */
+	const char *library;	    /* of the SQL engine, as in engine_opts */
 	struct reader_opts reader;
-	unsigned int jobs; /* tables to write at once */
+	unsigned int jobs; /* threads */
 };
 
 /*

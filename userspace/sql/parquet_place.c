@@ -7,14 +7,20 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "sql/parquet_tables.h"
+#include "sql/temporary.h"
+
+#define STAGING	  ".gotrace-"
 #define UNKNOWN	  "__HIVE_DEFAULT_PARTITION__"
 #define NAME_LEN  200 /* bytes of a value in the name of a directory */
 #define NAME_SIZE (NAME_LEN + 32)
@@ -28,20 +34,87 @@ struct parquet_place {
 	int staging_fd;
 };
 
-/* In OUT, whose absolute path is `path`. 0 or a negative errno. */
-static int make_staging(struct parquet_place *p, const char *path)
+/*
+ * Creates one and locks it, as long as the process lives. 1: another process took it for that of a
+ * dead one in between, and has removed it.
+ */
+static int try_staging(struct parquet_place *p, const char *path)
 {
 	char name[PATH_MAX + 32];
+	struct stat st;
 
-	snprintf(name, sizeof(name), "%s/.gotrace-XXXXXX", path);
+	snprintf(name, sizeof(name), "%s/" STAGING "XXXXXX", path);
 	if (strlen(name) >= sizeof(p->staging))
 		return -ENAMETOOLONG;
 	if (!mkdtemp(name))
 		return -errno;
 	strcpy(p->staging, name);
-	p->staging_fd =
-		openat(p->fd, strrchr(p->staging, '/') + 1, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return p->staging_fd < 0 ? -errno : 0;
+	p->staging_fd = openat(p->fd, strrchr(name, '/') + 1,
+			       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (p->staging_fd < 0)
+		return errno == ENOENT ? 1 : -errno;
+	flock(p->staging_fd, LOCK_EX); /* where locks are unsupported nobody else removes it */
+	if (fstat(p->staging_fd, &st))
+		return -errno;
+	if (st.st_nlink)
+		return 0;
+	close(p->staging_fd);
+	p->staging_fd = -1;
+	return 1;
+}
+
+/* In OUT, whose absolute path is `path`. 0 or a negative errno. */
+static int make_staging(struct parquet_place *p, const char *path)
+{
+	int err;
+
+	while ((err = try_staging(p, path)) > 0)
+		;
+	if (err)
+		return err;
+	temporary__remove_on_signal(p->staging);
+	return 0;
+}
+
+/*
+ * Removes one of an export that was killed: it belongs to this user, nobody holds its lock, and it
+ * has files only.
+ */
+static void remove_dead(const struct parquet_place *p, const char *name)
+{
+	int fd = openat(p->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct dirent *entry;
+	struct stat st;
+	DIR *dir = NULL;
+
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && st.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB))
+		dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return;
+	}
+	while ((entry = readdir(dir)))
+		unlinkat(fd, entry->d_name, 0);
+	unlinkat(p->fd, name, AT_REMOVEDIR);
+	closedir(dir);
+}
+
+static void remove_all_dead(const struct parquet_place *p)
+{
+	int fd = openat(p->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, STAGING, strlen(STAGING)) &&
+		    strlen(entry->d_name) == strlen(STAGING) + 6)
+			remove_dead(p, entry->d_name);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
 }
 
 static int make_out(struct parquet_place *p)
@@ -51,7 +124,10 @@ static int make_out(struct parquet_place *p)
 	if ((mkdir(p->out, 0777) && errno != EEXIST) || !realpath(p->out, path))
 		return -errno;
 	p->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return p->fd < 0 ? -errno : make_staging(p, path);
+	if (p->fd < 0)
+		return -errno;
+	remove_all_dead(p);
+	return make_staging(p, path);
 }
 
 int parquet_place__create(struct parquet_place **ret, const char *out, struct error *error)
@@ -72,25 +148,14 @@ int parquet_place__create(struct parquet_place **ret, const char *out, struct er
 	return error__set(error, err, "%s: cannot create the directory: %s", out, strerror(-err));
 }
 
-/* The engine writes regular files only. */
-static void remove_staging(struct parquet_place *p)
-{
-	DIR *dir = p->staging_fd < 0 ? NULL : fdopendir(p->staging_fd);
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir)))
-		unlinkat(dirfd(dir), entry->d_name, 0);
-	if (dir)
-		closedir(dir);
-	rmdir(p->staging);
-}
-
 void parquet_place__destroy(struct parquet_place *p)
 {
 	if (!p)
 		return;
 	if (p->staging[0])
-		remove_staging(p);
+		temporary__end(p->staging);
+	if (p->staging_fd >= 0)
+		close(p->staging_fd);
 	if (p->fd >= 0)
 		close(p->fd);
 	free(p);
@@ -99,20 +164,6 @@ void parquet_place__destroy(struct parquet_place *p)
 const char *parquet_place__staging(const struct parquet_place *p)
 {
 	return p->staging;
-}
-
-static void staged_name(size_t trace, const char *table, char ret[64])
-{
-	snprintf(ret, 64, "%zu-%s.parquet", trace, table);
-}
-
-void parquet_place__staged(const struct parquet_place *p, size_t trace, const char *table,
-			   char ret[PARQUET_PATH])
-{
-	char name[64];
-
-	staged_name(trace, table, name);
-	strcpy(stpcpy(stpcpy(ret, p->staging), "/"), name);
 }
 
 /* Of a name that is too long for a directory: its end, which tells traces apart. */
@@ -147,14 +198,16 @@ static void partition_name(char ret[NAME_SIZE], const char *key, const char *val
 				      (unsigned char)*value);
 }
 
-/* Descends into a directory, and creates it. Closes `fd` unless it is that of OUT. */
-static int enter(const struct parquet_place *p, int fd, const char *name)
+/*
+ * Descends into a directory, which it creates if `make` is set. Closes `fd` unless it is that of OUT.
+ */
+static int enter(const struct parquet_place *p, int fd, const char *name, bool make)
 {
 	int sub;
 
 	if (fd < 0)
 		return fd;
-	if (mkdirat(fd, name, 0777) && errno != EEXIST)
+	if (make && mkdirat(fd, name, 0777) && errno != EEXIST)
 		sub = -errno;
 	else
 		sub = openat(fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -167,13 +220,13 @@ static int enter(const struct parquet_place *p, int fd, const char *name)
 
 /* The descriptor of the directory, or a negative errno. */
 static int enter_partition(const struct parquet_place *p, const char *table,
-			   const struct source *source)
+			   const struct source *source, bool make)
 {
 	char name[NAME_SIZE], date[16] = "", hour[8] = "";
 	int64_t day, of_day;
 	struct tm tm;
 	time_t seconds;
-	int fd = enter(p, p->fd, table);
+	int fd = enter(p, p->fd, table, make);
 
 	if (source__hour(source, &day, &of_day)) {
 		seconds = (time_t)(day * 86400);
@@ -182,33 +235,46 @@ static int enter_partition(const struct parquet_place *p, const char *table,
 		snprintf(hour, sizeof(hour), "%d", (int)of_day);
 	}
 	partition_name(name, "date", date);
-	fd = enter(p, fd, name);
+	fd = enter(p, fd, name, make);
 	partition_name(name, "hour", hour);
-	fd = enter(p, fd, name);
+	fd = enter(p, fd, name, make);
 	partition_name(name, "host", source->host);
-	fd = enter(p, fd, name);
+	fd = enter(p, fd, name, make);
 	partition_name(name, "service", source->service);
-	fd = enter(p, fd, name);
+	fd = enter(p, fd, name, make);
 	partition_name(name, "file", source->path);
-	return enter(p, fd, name);
+	return enter(p, fd, name, make);
 }
 
-int parquet_place__put(struct parquet_place *p, size_t trace, const char *table,
+/* An earlier export of the trace may have had rows. */
+static int remove_earlier(struct parquet_place *p, const char *table, const struct source *source,
+			  struct error *error)
+{
+	int fd = enter_partition(p, table, source, false), err = 0;
+
+	if (fd < 0)
+		return 0;
+	if (unlinkat(fd, FILE_NAME, 0) && errno != ENOENT)
+		err = error__set(error, -errno, "%s: cannot remove " FILE_NAME " of %s: %s", p->out,
+				 table, strerror(errno));
+	close(fd);
+	return err;
+}
+
+int parquet_place__put(struct parquet_place *p, size_t trace, const struct table *table,
 		       const struct source *source, bool empty, struct error *error)
 {
-	char staged[64];
+	char staged[PARQUET_NAME];
 	int fd, err = 0;
 
-	staged_name(trace, table, staged);
-	if (empty) {
-		unlinkat(p->staging_fd, staged, 0);
-		return 0;
-	}
-	fd = enter_partition(p, table, source);
+	if (empty)
+		return remove_earlier(p, table->name, source, error);
+	fd = enter_partition(p, table->name, source, true);
 	if (fd < 0)
 		return error__set(error, fd, "%s: cannot create directories: %s", p->out,
 				  strerror(-fd));
-	/* As private as the trace that it was made of */
+	parquet_tables__name(staged, trace, table);
+	/* as private as the trace that it was made of */
 	if (fchmodat(p->staging_fd, staged, 0600, 0) ||
 	    renameat(p->staging_fd, staged, fd, FILE_NAME))
 		err = error__set(error, -errno, "%s: cannot write " FILE_NAME ": %s", p->out,

@@ -32,12 +32,14 @@ void rows__deinit(struct rows *r)
 void rows__clear(struct rows *r)
 {
 	r->n = 0;
+	r->cap = r->room;
+	r->copied = 0;
 	arena__reset(&r->brief);
 }
 
-int rows__enlarge(struct rows *r)
+static int allocate(struct rows *r)
 {
-	size_t cap = r->cap ? 2 * r->cap : 2 * DUCKDB_ROWS, size;
+	size_t cap = r->room ? 2 * r->room : 2 * DUCKDB_ROWS, size;
 	void **cells, *grown;
 
 	for (size_t i = 0; i < r->ncolumns; i++) {
@@ -50,8 +52,22 @@ int rows__enlarge(struct rows *r)
 			return -ENOMEM;
 		*cells = grown;
 	}
-	r->cap = cap;
+	r->cap = r->room = cap;
 	return 0;
+}
+
+int rows__enlarge(struct rows *r)
+{
+	int err;
+
+	if (r->full && r->n && (r->n == ROWS_FULL || r->copied >= ROWS_TEXTS)) {
+		err = r->full(r->context, r);
+		if (err)
+			return err;
+		rows__clear(r);
+	}
+	r->cap = r->room;
+	return r->n < r->cap ? 0 : allocate(r);
 }
 
 static struct duckdb_text make(const char *data, size_t len)
@@ -121,6 +137,9 @@ struct duckdb_text rows__keep(struct rows *r, struct trace_string s)
 
 struct duckdb_text rows__copy(struct rows *r, struct trace_string s)
 {
+	r->copied += s.len;
+	if (r->full && r->copied >= ROWS_TEXTS) /* the next row calls rows__enlarge() */
+		r->cap = r->n;
 	return copy(r, &r->brief, s);
 }
 

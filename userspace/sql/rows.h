@@ -2,8 +2,8 @@
 /*
  * Rows of a table on their way from a trace to the SQL engine, column by column.
  *
- * Upstream: the producers of sql/tables.h, which add rows one by one. Downstream: sql/scan.c, which
- * copies them to the engine's vectors. Texts become valid UTF-8: other bytes are replaced by
+ * Upstream: the producers of sql/tables.h, which add rows one by one. Downstream: sql/scan.c
+ * and sql/feed.c, which copy them to the engine's vectors. Texts become valid UTF-8: other bytes are replaced by
  * U+FFFD.
  */
 #ifndef SQL_ROWS_H
@@ -19,9 +19,14 @@
 #define ROWS_COLUMNS 32
 #define ROW_NULL     INT64_MIN	/* of numbers */
 #define TEXT_NULL    UINT32_MAX /* as a length */
+#define ROWS_FULL    8192
+#define ROWS_TEXTS   (2u << 20)
 
 struct rows {
-	size_t n, cap;
+	size_t n;
+	size_t cap;    /* rows up to which rows__add() needs nothing else */
+	size_t room;   /* rows that are allocated */
+	size_t copied; /* bytes of `brief` */
 	size_t ncolumns;
 	bool is_text[ROWS_COLUMNS];
 	/* NULL: not wanted by the query */
@@ -31,16 +36,21 @@ struct rows {
 	struct arena kept;  /* texts that live as long as the rows */
 	struct arena brief; /* texts that live until rows__clear() */
 	bool failed;	    /* memory was exhausted */
+	/*
+	 * Called with ROWS_FULL rows, or if their texts take ROWS_TEXTS bytes: takes them all, and may
+	 * exchange the arrays. 0 or a negative errno. NULL: any number of rows is kept.
+	 */
+	int (*full)(void *context, struct rows *r);
+	void *context;
 };
 
 void rows__init(struct rows *r);
-/* The columns must have been set. 0 or -ENOMEM, as for all of them. */
 void rows__deinit(struct rows *r);
 void rows__clear(struct rows *r); /* removes all rows */
 
 int rows__enlarge(struct rows *r);
 
-/* Adds a row, whose cells the caller sets, up to the next call. 0 or -ENOMEM. */
+/* Adds a row, whose cells the caller sets, up to the next call. 0, -ENOMEM, or an error of full(). */
 static inline int rows__add(struct rows *r)
 {
 	if (__builtin_expect(r->n == r->cap, 0) && rows__enlarge(r))
@@ -70,6 +80,11 @@ static inline void row__text(struct rows *r, unsigned int column, struct duckdb_
 static inline struct duckdb_text text__null(void)
 {
 	return (struct duckdb_text){ .length = TEXT_NULL };
+}
+
+static inline const char *text__data(const struct duckdb_text *text)
+{
+	return text->length <= DUCKDB_INLINED ? text->inlined : text->data;
 }
 
 /* A text that outlives the query, without a copy; valid UTF-8. */

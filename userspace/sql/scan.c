@@ -15,6 +15,7 @@
 
 #include "lib/log.h"
 #include "sql/source.h"
+#include "sql/vectors.h"
 
 /* A table of these traces; what the engine passes to the callbacks. */
 struct function {
@@ -24,8 +25,7 @@ struct function {
 
 struct use {
 	struct function function;
-	size_t from, to; /* traces */
-	size_t next;	 /* the first that no thread reads yet */
+	size_t next; /* the first trace that no thread reads yet */
 };
 
 struct scan {
@@ -37,8 +37,7 @@ struct scan {
 	bool noted, ended; /* there was an event; there are no more */
 	struct source source;
 	struct rows rows;
-	const struct rows *from; /* these, or those that were collected */
-	size_t delivered;	 /* of them */
+	size_t delivered; /* of them */
 	struct duckdb_text constants[COMMON_COLUMNS];
 	/* of the vectors of a chunk: which column; beyond the last one: the engine wants none */
 	uint64_t *columns;
@@ -143,86 +142,29 @@ static int read_rows(struct scan *s, struct error *error)
 	return err;
 }
 
-/* The rows of the present trace that were collected; NULL: it is to be read. */
-static const struct rows *find_collected(const struct scan *s)
-{
-	const struct function *f = &s->use->function;
-	const struct collected *c = f->scans->collected ? f->scans->collected[s->number] : NULL;
-
-	for (size_t i = 0; c && i < TABLES; i++)
-		if (tables[i] == f->table && c->has[i])
-			return &c->rows[i];
-	return NULL;
-}
-
-static int begin_trace(struct scan *s, struct error *error)
-{
-	s->from = find_collected(s);
-	if (s->from)
-		return 0;
-	s->from = &s->rows;
-	return open_trace(s, error);
-}
-
 /* Makes rows available; without an error, there are none only at the end of the last trace. */
 static int next_rows(struct scan *s, struct error *error)
 {
 	struct use *use = s->use;
 	int err = 0;
 
-	while (!err && s->delivered == s->from->n) {
+	while (!err && s->delivered == s->rows.n) {
 		rows__clear(&s->rows);
-		s->from = &s->rows;
 		s->delivered = 0;
 		if (s->reader && s->ended)
 			close_trace(s);
 		if (!s->reader) {
 			s->number = __atomic_fetch_add(&use->next, 1, __ATOMIC_RELAXED);
-			if (s->number >= use->to)
+			if (s->number >= use->function.scans->n)
 				return 0;
-			err = begin_trace(s, error);
+			err = open_trace(s, error);
 		}
-		if (!err && s->from == &s->rows)
-			err = read_rows(s, error);
+		err = err ?: read_rows(s, error);
 	}
 	return err;
 }
 
 /* ---- vectors ---- */
-
-static void set_null(duckdb_handle vector, uint64_t **validity, size_t row)
-{
-	if (!*validity) {
-		duckdb.vector_ensure_validity_writable(vector);
-		*validity = duckdb.vector_get_validity(vector);
-	}
-	(*validity)[row / 64] &= ~(1ull << row % 64);
-}
-
-static void put_numbers(duckdb_handle vector, const int64_t *from, size_t n)
-{
-	int64_t *to = duckdb.vector_get_data(vector);
-	uint64_t *validity = NULL;
-
-	memcpy(to, from, n * sizeof(*to));
-	for (size_t i = 0; i < n; i++)
-		if (from[i] == ROW_NULL)
-			set_null(vector, &validity, i);
-}
-
-static void put_texts(duckdb_handle vector, const struct duckdb_text *from, size_t n)
-{
-	struct duckdb_text *to = duckdb.vector_get_data(vector);
-	uint64_t *validity = NULL;
-
-	for (size_t i = 0; i < n; i++) {
-		to[i] = from[i];
-		if (from[i].length == TEXT_NULL) {
-			to[i] = (struct duckdb_text){};
-			set_null(vector, &validity, i);
-		}
-	}
-}
 
 static void put_constant(struct scan *s, duckdb_handle vector, enum common_column column, size_t n)
 {
@@ -231,7 +173,6 @@ static void put_constant(struct scan *s, duckdb_handle vector, enum common_colum
 	void *data = duckdb.vector_get_data(vector);
 	int64_t day = 0, hour = 0;
 	bool known = is_text ? text.length != TEXT_NULL : source__hour(&s->source, &day, &hour);
-	uint64_t *validity = NULL;
 
 	texts = data;
 	for (size_t i = 0; i < n; i++) {
@@ -241,9 +182,9 @@ static void put_constant(struct scan *s, duckdb_handle vector, enum common_colum
 			((int64_t *)data)[i] = hour;
 		else
 			((int32_t *)data)[i] = (int32_t)day;
-		if (!known)
-			set_null(vector, &validity, i);
 	}
+	if (!known)
+		vector__put_nulls(vector, n);
 }
 
 static void put_column(struct scan *s, duckdb_handle chunk, uint64_t i, size_t n)
@@ -256,10 +197,10 @@ static void put_column(struct scan *s, duckdb_handle chunk, uint64_t i, size_t n
 		return;
 	if (column >= t->ncolumns)
 		put_constant(s, vector, (enum common_column)(column - t->ncolumns), n);
-	else if (s->from->is_text[column])
-		put_texts(vector, s->from->texts[column] + s->delivered, n);
+	else if (s->rows.is_text[column])
+		vector__put_texts(vector, s->rows.texts[column] + s->delivered, n);
 	else
-		put_numbers(vector, s->from->numbers[column] + s->delivered, n);
+		vector__put_numbers(vector, s->rows.numbers[column] + s->delivered, n);
 }
 
 /* ---- callbacks of the engine ---- */
@@ -286,7 +227,7 @@ static void scan__fill(duckdb_handle info, duckdb_handle chunk)
 		fail(info, s, err, &error);
 		return;
 	}
-	n = s->from->n - s->delivered;
+	n = s->rows.n - s->delivered;
 	n = n < DUCKDB_ROWS ? n : DUCKDB_ROWS;
 	for (uint64_t i = 0; n && i < s->ncolumns; i++)
 		put_column(s, chunk, i, n);
@@ -311,7 +252,7 @@ static void want_columns(struct scan *s, duckdb_handle info)
 
 	r->ncolumns = t->ncolumns;
 	for (unsigned int i = 0; i < t->ncolumns; i++)
-		r->is_text[i] = !strcmp(t->columns[i].type, "VARCHAR");
+		r->is_text[i] = column__is_text(&t->columns[i]);
 	for (uint64_t i = 0; i < s->ncolumns; i++) {
 		s->columns[i] = duckdb.init_get_column_index(info, i);
 		if (s->columns[i] < t->ncolumns)
@@ -335,7 +276,6 @@ static void begin_thread(duckdb_handle info)
 		return;
 	}
 	s->use = use;
-	s->from = &s->rows;
 	for (unsigned int i = 0; i < COMMON_COLUMNS; i++)
 		s->constants[i] = text__null();
 	want_columns(s, info);
@@ -346,35 +286,8 @@ static void begin_use(duckdb_handle info)
 {
 	struct use *use = duckdb.init_get_bind_data(info);
 
-	use->next = use->from;
-	duckdb.init_set_max_threads(info, use->to - use->from ?: 1);
-}
-
-static void bind_column(duckdb_handle info, const struct column *column)
-{
-	int type = !strcmp(column->type, "VARCHAR") ? DUCKDB_VARCHAR :
-		   !strcmp(column->type, "DATE")    ? DUCKDB_DATE :
-						      DUCKDB_BIGINT;
-	duckdb_handle made = duckdb.create_logical_type(type);
-
-	duckdb.bind_add_result_column(info, column->name, made);
-	duckdb.destroy_logical_type(&made);
-}
-
-/* All traces, or the one of the parameter. */
-static void bind_traces(duckdb_handle info, struct use *use)
-{
-	duckdb_handle value = duckdb.bind_get_named_parameter(info, SCAN_TRACE);
-	size_t n = use->function.scans->n;
-	int64_t number;
-
-	use->to = n;
-	if (!value)
-		return;
-	number = duckdb.get_int64(value);
-	duckdb.destroy_value(&value);
-	use->from = number >= 0 && (uint64_t)number < n ? (size_t)number : n;
-	use->to = use->from + (use->from < n);
+	use->next = 0;
+	duckdb.init_set_max_threads(info, use->function.scans->n ?: 1);
 }
 
 static void bind_use(duckdb_handle info)
@@ -388,9 +301,8 @@ static void bind_use(duckdb_handle info)
 		return;
 	}
 	use->function = *function;
-	bind_traces(info, use);
 	for (unsigned int i = 0; (column = table__column(function->table, i)); i++)
-		bind_column(info, column);
+		vector__bind(info, column);
 	duckdb.bind_set_bind_data(info, use, free);
 }
 
@@ -400,14 +312,10 @@ static int add_function(struct engine *e, struct scans *scans, const struct tabl
 			struct error *error)
 {
 	duckdb_handle f = duckdb.create_table_function();
-	duckdb_handle number = duckdb.create_logical_type(DUCKDB_BIGINT);
 	struct function *function = malloc(sizeof(*function));
 	char name[64];
 	int err;
 
-	if (function)
-		duckdb.table_function_add_named_parameter(f, SCAN_TRACE, number);
-	duckdb.destroy_logical_type(&number);
 	if (!function) {
 		duckdb.destroy_table_function(&f);
 		return producer__out_of_memory(error);

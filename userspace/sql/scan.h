@@ -12,12 +12,8 @@
 #include <pthread.h>
 
 #include "reader/reader.h"
-#include "sql/collect.h"
 #include "sql/engine.h"
 #include "sql/tables.h"
-
-/* Parameter of the table function gotrace_NAME() of each table: only the trace with that number. */
-#define SCAN_TRACE "trace"
 
 /* Zero, except what is described. Must outlive the engine. */
 struct scans {
@@ -25,11 +21,6 @@ struct scans {
 	size_t n;
 	const char *host, *service; /* of all of them; NULL: by source__init() */
 	struct reader_opts reader;
-	/*
-	 * By trace: its rows of some tables, which are delivered in place of reading it, without
-	 * the common columns; entries may be NULL. NULL: there are none. Borrowed.
-	 */
-	struct collected **collected;
 
 	/* the first failure of reading: its reason, without what the engine adds */
 	pthread_mutex_t lock;

@@ -11,6 +11,8 @@
 #ifndef SQL_TABLES_H
 #define SQL_TABLES_H
 
+#include <string.h>
+
 #include "lib/error.h"
 #include "reader/semantics.h"
 #include "reader/timeline.h"
@@ -22,7 +24,18 @@ struct column {
 	const char *name;
 	const char *type; /* of SQL: BIGINT, VARCHAR, or DATE */
 	const char *what;
+	/*
+	 * Of texts that are always among a few: how many, and the i-th; NULL: there is none. Rows have
+	 * them by text__static(). 0: any text.
+	 */
+	unsigned int nvalues;
+	const char *(*value)(unsigned int i);
 };
+
+static inline bool column__is_text(const struct column *c)
+{
+	return !strcmp(c->type, "VARCHAR");
+}
 
 /* A trace, and what its name and its clock say of it. */
 struct source {
@@ -72,6 +85,12 @@ const struct column *table__column(const struct table *t, unsigned int i);
 /* The tables, each in the file of its producer. */
 extern const struct table events_table, slices_table, goroutines_table, requests_table,
 	stacks_table, samples_table, syscalls_table, gc_table, losses_table, runs_table;
+
+/*
+ * Lets the producer of slices fill the table goroutines, too, before the first step of either: the
+ * other's steps do nothing, and it is not to be used once that of slices is destroyed.
+ */
+void slices__share(void *slices, void *goroutines);
 
 /* What a producer returns without memory. */
 static inline int producer__out_of_memory(struct error *error)

@@ -329,7 +329,7 @@ static void reads_checkpoints(void **state)
 	t.grows = 0;
 	t.size_error = ENODATA;
 	assert_error(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), -ENODATA,
-		     "there is none");
+		     "the buffer has none");
 	t.size_error = EIO;
 	assert_error(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), -EIO,
 		     "Input/output");

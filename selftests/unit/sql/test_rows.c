@@ -138,6 +138,57 @@ static void numbers_of_stacks(void **state)
 	dictionary__deinit(&b);
 }
 
+struct taken {
+	size_t rows, calls;
+	int err;
+};
+
+static int take(void *context, struct rows *r)
+{
+	struct taken *taken = context;
+
+	for (size_t i = 0; i < r->n; i++)
+		assert_int_equal(r->numbers[NUMBER][i], taken->rows + i);
+	taken->rows += r->n;
+	taken->calls++;
+	return taken->err;
+}
+
+/* full() takes the rows when they are many, or their texts long; and its error ends adding. */
+static void full(void **state)
+{
+	static char text[ROWS_TEXTS / 4];
+	struct taken taken = {};
+	int64_t n = 0;
+
+	memset(text, 'x', sizeof(text));
+	begin();
+	rows.full = take;
+	rows.context = &taken;
+	for (; n < 2 * ROWS_FULL + 1; n++) {
+		assert_int_equal(rows__add(&rows), 0);
+		row__number(&rows, NUMBER, n);
+		row__text(&rows, TEXT, text__null());
+	}
+	assert_int_equal(taken.calls, 2);
+	assert_int_equal(rows.n, 1);
+	for (; n < 2 * ROWS_FULL + 10; n++) {
+		assert_int_equal(rows__add(&rows), 0);
+		row__number(&rows, NUMBER, n);
+		row__copy(&rows, TEXT, (struct trace_string){ text, sizeof(text) });
+	}
+	assert_int_equal(taken.calls, 4);
+	assert_int_equal(taken.rows + rows.n, n);
+	taken.err = -EPIPE;
+	for (; n < 3 * ROWS_FULL && !rows__add(&rows); n++) {
+		row__number(&rows, NUMBER, n);
+		row__copy(&rows, TEXT, (struct trace_string){ text, sizeof(text) });
+	}
+	assert_int_equal(taken.calls, 5);
+	assert_int_equal(taken.rows, n);
+	rows__deinit(&rows);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +197,7 @@ int main(void)
 		cmocka_unit_test(texts),
 		cmocka_unit_test(cached_texts),
 		cmocka_unit_test(numbers_of_stacks),
+		cmocka_unit_test(full),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
