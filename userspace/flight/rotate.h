@@ -62,6 +62,6 @@ void rotate__pause(struct rotate *r, uint64_t time);
  * failure if anything could not be written, with the reason.
  */
 int rotate__end(struct rotate *r, int err, uint64_t time, struct error *error);
-void rotate__destroy(struct rotate *r);		/* NULL allowed */
+void rotate__destroy(struct rotate *r); /* NULL allowed */
 
 #endif

@@ -96,6 +96,6 @@ bool report_lanes__longest(const struct report_lanes *l, enum report_wait kind,
 /* Writes the members of about__print() (format/about.h) into an open object. */
 void report_lanes__print_about(const struct report_lanes *l, struct json *j);
 
-uint64_t report_lanes__end(const struct report_lanes *l);  /* of the last event, since the start */
+uint64_t report_lanes__end(const struct report_lanes *l); /* of the last event, since the start */
 
 #endif
