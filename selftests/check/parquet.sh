@@ -81,7 +81,16 @@ gc_cost()
 # Programs that compete for one CPU with the target: its waits by `gotrace latency`, and how many and how long from single slices
 noisy_neighbours()
 {
-	record_target pingpong "$ORACLE_GO" "--events sched,syscall,gc,kernel" -rate 3000 -duration 1s || return 1
+	local cpu status busy=()
+
+	for cpu in $(seq "$(nproc)"); do
+		setpriv --pdeathsig KILL bash -c 'while :; do :; done' &
+		busy+=($!)
+	done
+	record_target pingpong "$ORACLE_GO" "--events sched,syscall,gc,kernel" -rate 3000 -duration 1s
+	status=$?
+	kill "${busy[@]}"
+	[ $status -eq 0 ] || return 1
 	sql --run noisy-neighbours "$RECORDED" >"$tmp/noisy" && [ "$(wc -l <"$tmp/noisy")" -gt 0 ] || { echo "nothing preempted the target"; return 1; }
 	jq -c -S '{reason, total_ns}' "$tmp/noisy" | sort >"$tmp/noisy.sql"
 	$READER latency --json "$RECORDED" | jq -c -S '[.functions[].by_reason.kernel_runnable[] | select(.name | startswith("preempted"))] | group_by(.name)[] |
