@@ -184,7 +184,8 @@ keeps_other_files()
 
 ktap_start
 packed=$tmp/packed
-if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" go1.22.12 &&
+if try "the reader builds" build_reader && try "the engine of sql" selftests/deps-engine.sh &&
+	try "the corpus is extracted" extract_corpus "$ORACLE_GO" go1.22.12 &&
 	try "programs trace themselves" trace_long_runs && try "short runs" trace_short_runs; then
 	try "golden traces are returned" returned_all "$CORPUS"/*/v2/*.trace
 	try "traces of Go 1.5 to 1.21 are returned" returned_all "$CORPUS"/go1.22.12/v1/*_good
