@@ -53,7 +53,7 @@ elsewhere='assemble report diff cut pack unpack convert anonymize align sql ship
 # A recorded trace: private batches, kernel events, CPU samples, several generations
 recorded()
 {
-	record_target pingpong "$ORACLE_GO" "--events sched,syscall,gc,user,kernel --cpu-profile" -rate 3000 -duration 1500ms &&
+	record_target pingpong "$ORACLE_GO" "--events sched,syscall,gc,user,kernel --cpu-profile=1000" -rate 3000 -duration 1500ms &&
 		$READER stat --json "$RECORDED" | jq -e '(.generations | length) > 1 and .kernel.items > 1000' &&
 		[ "$($READER events --type CPUSample "$RECORDED" | wc -l)" -gt 0 ]
 }

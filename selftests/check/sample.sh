@@ -163,7 +163,7 @@ target_ends_in_between()
 # WINDOW/PERIOD: the target becomes cat, which waits for its standard input
 target_executes()
 {
-	rm -f "$tmp/cat.in"
+	rm -f "$tmp/cat.in" "$tmp/tiny.out" # of the test before
 	mkfifo "$tmp/cat.in"
 	exec {hold}<>"$tmp/cat.in"
 	"build/targets/$ORACLE_GO/tiny" -duration "$(stretched 5s)" -exec "$(command -v cat)" <"$tmp/cat.in" >"$tmp/tiny.out" {hold}<&- &

@@ -209,8 +209,16 @@ answers()
 		answer slow-syscalls 'group_by([.source, .host, .name])[] | {source: .[0].source, host: .[0].host, name: .[0].name, calls: length,
 			total_ns: (map(.ns) | add), max_ns: (map(.ns // 0) | max), over_1ms: (map(select(.ns >= 1000000)) | length), over_10ms: (map(select(.ns >= 10000000)) | length),
 			over_100ms: (map(select(.ns >= 100000000)) | length), errors: 0}' c &&
-		answer stw-outliers 'map(select(.kind == "stw" and .ns)) | group_by(.name) | map(sort_by(.ns) | .[((length + 1) / 2 | floor) - 1].ns as $m | .[] | select(.ns >= 10 * $m) |
-			{name, ns, median_ns: $m, start_ns, g, host, service, file}) | sort_by([-.ns, .name, .start_ns])[]' gcs
+		outliers 10 0 && outliers 1 1
+}
+
+# FACTOR LINES: the query stw-outliers with another factor of the median, at which there certainly are rows
+outliers()
+{
+	sql "$($READER sql --list --run stw-outliers | grep -v ^-- | sed "s/median_ns \* 10$/median_ns * $1/")" "$short" >"$tmp/outliers.sql" &&
+		jq -c -S -s --argjson factor "$1" 'map(select(.kind == "stw" and .ns)) | group_by(.name) | map(sort_by(.ns) | .[((length + 1) / 2 | floor) - 1].ns as $m |
+			.[] | select(.ns >= $factor * $m) | {name, ns, median_ns: $m, start_ns, g, host, service, file}) | sort_by([-.ns, .name, .start_ns])[:50][]' \
+			"$tmp/gcs" >"$tmp/outliers.other" && same outliers "$2"
 }
 
 # Sums of several tables: the same by the commands that print them
