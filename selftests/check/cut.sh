@@ -1,7 +1,8 @@
 #!/bin/bash
 # Tests `gotrace cut`: windows of real traces, at random times, are complete traces that Go's reader
 # accepts. Their events equal those of the original in the canonical text (CANONICAL.md), except for
-# what a cut trace cannot contain (see certain() below).
+# what a cut trace cannot contain (see certain() below). CUTS=N tries N windows of
+# each trace.
 # parallel
 # timeout: 900
 # depends on: Makefile include userspace selftests/reference selftests/targets
@@ -147,10 +148,10 @@ if try "the reader builds" build_reader && try "programs trace themselves" trace
 	try "the corpus is extracted" extract_corpus "$ORACLE_GO"; then
 	rm -f "$CORPUS"/runs/*.idx
 	for trace in "$CORPUS"/runs/long-*.trace; do
-		try "$(basename "$trace" .trace): random windows" good_cuts "$trace" 12
+		try "$(basename "$trace" .trace): random windows" good_cuts "$trace" "${CUTS:-4}"
 	done
 	for name in go122-gc-stress go122-annotations-stress tool-go122; do
-		try "$name: random windows" good_cuts "$CORPUS/$ORACLE_GO/v2/$name.trace" 20
+		try "$name: random windows" good_cuts "$CORPUS/$ORACLE_GO/v2/$name.trace" "${CUTS:-6}"
 	done
 	long=$CORPUS/runs/long-$ORACLE_GO.trace
 	try "not within a garbage collection" outside_gc "$long"
