@@ -31,7 +31,7 @@ struct feed {
 	size_t delivered;		/* rows of the first block; of the statement's thread */
 	bool ended;			/* no more rows come */
 	bool aborted;			/* and those that came are not all */
-	bool stopped;			/* the statement has ended: nobody takes rows */
+	bool stopped;			/* the statement has ended, and takes no more rows */
 };
 
 /* Adds the table function for these feeds, which may begin later. Borrowed. */

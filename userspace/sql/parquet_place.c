@@ -53,7 +53,7 @@ static int try_staging(struct parquet_place *p, const char *path)
 			       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (p->staging_fd < 0)
 		return errno == ENOENT ? 1 : -errno;
-	flock(p->staging_fd, LOCK_EX); /* where locks are unsupported nobody else removes it */
+	flock(p->staging_fd, LOCK_EX); /* where locks are unsupported, no other export removes it */
 	if (fstat(p->staging_fd, &st))
 		return -errno;
 	if (st.st_nlink)
@@ -77,7 +77,7 @@ static int make_staging(struct parquet_place *p, const char *path)
 }
 
 /*
- * Removes one of an export that was killed: it belongs to this user, nobody holds its lock, and it
+ * Removes one of an export that was killed: it belongs to this user, its lock is free, and it
  * has files only.
  */
 static void remove_dead(const struct parquet_place *p, const char *name)
