@@ -24,15 +24,13 @@ def began: # the key of the wait that begins with this event
 	elif $kind == "blocked" then select(.event == "GoBlock") | .goroutine
 	elif $kind == "syscall" then select(.event == "GoSyscallBegin") | .goroutine
 	elif $kind == "stw" then select(.event == "STWBegin") | 0
-	elif $kind == "gc" then select(.event == "GCBegin") | 0
-	else select(.event == "waking" or (.event == "off_cpu" and (.why == "preempted" or .why == "yielded"))) | .m end;
+	else select(.event == "GCBegin") | 0 end;
 def ended: # the keys of waits that end
 	if $kind == "runnable" then select(.from == "Runnable") | .goroutine
 	elif $kind == "blocked" then select(.from == "Waiting") | .goroutine
 	elif $kind == "syscall" then select(.from == "Syscall") | .goroutine
 	elif $kind == "stw" then select(.event == "STWEnd") | 0
-	elif $kind == "gc" then select(.event == "GCEnd") | 0
-	else select(.event == "on_cpu") | .m end;
+	else select(.event == "GCEnd") | 0 end;
 def waits: reduce inputs as $e ({open: {}, met: false};
 		(first($e | ended | tostring) // null) as $key |
 		if $key and .open[$key] then
@@ -41,6 +39,24 @@ def waits: reduce inputs as $e ({open: {}, met: false};
 		(first($e | began | tostring) // null) as $key |
 		if $key then .open[$key] = (.open[$key] // $e.time) else . end) |
 	.met or any(.open[]; . == $cause - $limit);
+# A thread that is woken before it has left its CPU to sleep waits from then on. One that makes a system call
+# or wakes another is on a CPU: the kernel does not report each switch.
+def runs($m; $time):
+	if .since[$m] == $cause - $limit and $time >= $cause then .met = true else . end |
+	del(.since[$m]) | .on[$m] = true | .woken[$m] = false;
+def queued: reduce (inputs | select(.kind == "Kernel")) as $e ({since: {}, on: {}, woken: {}, met: false};
+		($e.m | tostring) as $m |
+		if $e.event == "off_cpu" then
+			.woken[$m] as $woken | runs($m; $e.time) | .on[$m] = false |
+			if ($e.why | IN("preempted", "yielded")) or ($woken and ($e.why | IN("sleeping", "disk"))) then
+				.since[$m] = $e.time
+			else . end
+		elif $e.event == "waking" then
+			if $e.interrupt or $e.by.m == $e.m then . else runs($e.by.m | tostring; $e.time) end |
+			if .on[$m] then .woken[$m] = (.woken[$m] or $e.by.m != $e.m) else .since[$m] = (.since[$m] // $e.time) end
+		elif $e.event | IN("on_cpu", "sys_enter", "sys_exit") then runs($m; $e.time)
+		else . end) |
+	.met or any(.since[]; . == $cause - $limit);
 def live: reduce inputs as $e ({set: {}, met: false};
 		if $e.goroutine == null or $e.to == null then .
 		elif $e.to == "NotExist" then del(.set[$e.goroutine | tostring])
@@ -51,7 +67,7 @@ def live: reduce inputs as $e ({set: {}, met: false};
 def bytes: reduce (inputs | select(.event == "HeapAlloc")) as $e ({last: 0, met: false};
 		if $e.time == $cause and .last < $limit and $e.value >= $limit then .met = true else . end |
 		.last = $e.value) | .met;
-if $kind == "goroutines" then live elif $kind == "heap" then bytes else waits end'
+if $kind == "goroutines" then live elif $kind == "runqueue" then queued elif $kind == "heap" then bytes else waits end'
 
 # FILE KIND: the condition is really met in it, at the time of the cause
 really_met()

@@ -20,7 +20,7 @@ doctor_says() # TEXT
 # NAME [ARGUMENT...]: nothing is lost; the counts are compared with the target's on the host
 counted()
 {
-	record_target "$1" "$ORACLE_GO" "" "${@:2}" && cp "$RECORDED" "$tmp/$1.done" "$VM_SHARE/" || return 1
+	record_target "$1" "$ORACLE_GO" "" "${@:2}" && cp "$RECORDED" "$tmp/$1.done" "$tmp/$1.json" "$VM_SHARE/" || return 1
 	cat "$tmp/$1.json" "$tmp/background.out"
 	[ "$(stat_of lost "$tmp/$1.json")" = 0 ]
 }
