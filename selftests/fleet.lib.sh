@@ -4,8 +4,8 @@ FLEET_HOSTS_AT=(1 10 100) # numbers of files of which queries are timed
 
 # Programs that trace themselves, and the option that makes their traces longer: its first value, in its unit
 FLEET_MIX=("pingpong 300 ms -rate 1000000 -duration" "requests 500 - -n" "selftrace 500 ms -churn 20 -duration"
-	"pair 500 - -requests" "pingpong 300 ms -rate 20000 -deeper 5 -duration" "tasked 2000 - -n"
-	"selftrace 500 ms -churn 2 -heap 8 -duration" "varied 200 - -n" "mirrored 200 - -n")
+	"pair 500 - -requests" "pingpong 300 ms -rate 200000 -deeper 5 -duration" "tasked 2000 - -n"
+	"selftrace 500 ms -churn 2 -heap 8 -duration" "many 100 ms -rate 2000000 -duration" "mirrored 200 - -n")
 
 declare -A FLEET_SCALE # bytes of a trace with the first value, by program and version
 
@@ -41,15 +41,27 @@ fleet_trace()
 
 fleet_host() { printf 'h%03d' "$1"; } # I
 
-# DIR FILES BYTES: traces of FILES hosts, of BYTES in all, as `gotrace ship` stores them. Those that exist are kept.
-make_fleet()
+# DIR FILES BYTES FIRST: every second trace, from that one
+make_half()
 {
 	local i folder program
 
-	for ((i = 0; i < $2; i++)); do
+	for ((i = $4; i < $2; i += 2)); do
 		read -r program _ <<<"${FLEET_MIX[i % ${#FLEET_MIX[@]}]}"
 		folder=$1/host=$(fleet_host "$i")/service=$program
 		mkdir -p "$folder" && { [ -s "$folder/$i.trace" ] || fleet_trace "$folder/$i.trace" "$i" $(($3 / $2)); } ||
 			return 1
 	done
+}
+
+# DIR FILES BYTES: traces of FILES hosts, of BYTES in all, as `gotrace ship` stores them. Those that exist are kept.
+make_fleet()
+{
+	local half status
+
+	make_half "$@" 1 &
+	half=$!
+	make_half "$@" 0
+	status=$?
+	wait $half && return $status
 }

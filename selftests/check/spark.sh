@@ -16,7 +16,7 @@ builds()
 {
 	local go programs=()
 	for go in $TARGET_GOS; do
-		programs+=("build/targets/$go/"{pingpong,requests,selftrace,pair,tasked,varied,mirrored})
+		programs+=("build/targets/$go/"{pingpong,requests,selftrace,pair,tasked,many,mirrored})
 	done
 	locked make --no-print-directory "-j$(nproc)" all "${programs[@]}" && selftests/deps-engine.sh
 }
