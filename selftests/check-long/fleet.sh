@@ -27,7 +27,7 @@ different()
 
 	sums=$(find "$dir/traces" -name '*.trace' -exec sha256sum {} + | cut -d ' ' -f 1 | sort)
 	[ "$(wc -l <<<"$sums")" -eq "$FLEET_FILES" ] && [ "$(uniq <<<"$sums" | wc -l)" -eq "$FLEET_FILES" ] || return 1
-	size=$(find "$dir/traces" -name '*.trace' -printf '%s\n' | awk '{ n += $1 } END { printf "%d", n }')
+	size=$(find "$dir/traces" -name '*.trace' -printf '%s\n' | awk '{ n += $1 } END { printf "%.0f", n }')
 }
 
 # COMMAND...: sets CPU, its seconds of user and system time

@@ -88,6 +88,32 @@ runner_prints "a failure in a script that begins first" "1 passed, 1 failed exit
 echo 1..2; echo ok 1 a; echo not ok 2 b; exit 1
 CASE
 
+rm -f "$tmp/once"
+runner_prints "a parallel script that fails is repeated alone" "2 passed, 0 failed exit 0" <<CASE
+# parallel
+echo 1..2; echo ok 1 a
+[ -e $tmp/once ] || { touch $tmp/once; echo '# why'; echo not ok 2 b; exit 1; }
+echo ok 2 b
+CASE
+same "and its failure is named at the end" 'FAILED ONCE, passed when repeated alone: scripts/case: not ok 2 b' \
+	"$(grep '^FAILED' "$tmp/out")"
+same "with its output" '#   # why' "$(grep 'why$' "$tmp/out")"
+
+# Four scripts that would pass when repeated
+many_failures()
+{
+	local folder=$tmp/many n
+
+	mkdir -p "$folder"
+	for n in 1 2 3 4; do
+		printf '%s\n' '# parallel' 'echo 1..1' "[ -e $folder/ran$n ] && echo ok 1 a || { touch $folder/ran$n; echo not ok 1 a; exit 1; }" \
+			>"$folder/$n.sh"
+	done
+	SELFTESTS_SCRIPTS=$folder SELFTESTS_LOG=$tmp/log selftests/run check | tail -n 1
+}
+
+same "many parallel scripts that fail are not repeated" "0 passed, 4 failed" "$(many_failures)"
+
 # Scripts that begin first, and two others: each passes only while another one runs.
 at_the_same_time()
 {
