@@ -20,6 +20,12 @@ builds()
 	locked make --no-print-directory "-j$(nproc)" all targets && selftests/deps-engine.sh
 }
 
+list_queries()
+{
+	mapfile -t queries < <(named_queries)
+	[ ${#queries[@]} -ge 10 ]
+}
+
 # Two traces are never the same, and all of them are valid.
 different()
 {
@@ -72,7 +78,7 @@ own()
 	local name
 
 	mkdir -p "$dir/own-$1"
-	for name in $(named_queries); do
+	for name in "${queries[@]}"; do
 		measured build/gotrace sql --csv --run "$name" "$dir/tables-$1" >"$dir/own-$1/$name.csv" || return 1
 		echo "own-$1 $name $CPU" >>"$tmp/times"
 		build/gotrace sql --explain --run "$name" "$dir/tables-$1" >"$dir/own-$1/$name.plan" || return 1
@@ -98,7 +104,7 @@ same_rows()
 {
 	local name
 
-	for name in $(named_queries); do
+	for name in "${queries[@]}"; do
 		same_text "$dir/spark-$1/$name.csv" "$dir/own-$1/$name.csv" || { echo "$name of $1 hosts"; return 1; }
 	done
 }
@@ -130,7 +136,7 @@ table()
 			for (i = 1; i <= n; i++)
 				printf " %.1f |", sum[(e == 1 ? "own-" : "spark-") hosts[i]]
 		print ""
-	}' "$tmp/times" >"$dir/times.md" && [ "$(wc -l <"$dir/times.md")" -eq $(($(named_queries | wc -l) + 3)) ]
+	}' "$tmp/times" >"$dir/times.md" && [ "$(wc -l <"$dir/times.md")" -eq $((${#queries[@]} + 3)) ]
 }
 
 ktap_start
@@ -144,6 +150,7 @@ at+=("$FLEET_FILES")
 try "packages" selftests/deps.sh default-jre-headless python3-venv
 try "build" builds
 try "pinned Spark" install_spark
+try "named queries" list_queries
 try "$FLEET_FILES traces of $FLEET_BYTES bytes" make_fleet "$dir/traces" "$FLEET_FILES" "$FLEET_BYTES"
 try "the traces differ" different && note "$size bytes of traces"
 try "export" exported && note "$tables bytes of Parquet, $exporting s of CPU time; load $(cut -d ' ' -f 1-3 /proc/loadavg)"
@@ -156,7 +163,7 @@ for n in "${at[@]}"; do
 	try "both engines give the same answers: $n hosts" same_rows "$n"
 done
 try "table" table && note "CPU time in seconds:" && note "$(cat "$dir/times.md")"
-for name in $(named_queries); do
+for name in "${queries[@]}"; do
 	note "plan of $name, embedded:" && note "$(cat "$dir/own-$FLEET_FILES/$name.plan")"
 	note "plan of $name, Spark:" && note "$(cut -c 1-300 "$dir/spark-$FLEET_FILES/$name.plan")"
 done

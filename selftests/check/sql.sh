@@ -294,7 +294,8 @@ limited() # memory, and nothing of it is left
 	local folder=$tmp/spilled
 
 	mkdir "$folder" && export TMPDIR=$PWD/$folder
-	refused 'Out of Memory' "SELECT LENGTH(STRING_AGG(REPEAT(CAST(a.range AS VARCHAR), 100000), '')) FROM range(100000) a" &&
+	refused 'Out of Memory.*use a larger --max-memory' "SELECT LENGTH(STRING_AGG(REPEAT(CAST(a.range AS VARCHAR), 100000), '')) FROM range(100000) a" &&
+		[ "$($READER sql --max-memory=3G 'SELECT LEN(LIST(a.range)) AS n FROM range(40000000) a' "$short")" = $'n\n40000000' ] &&
 		$READER sql "SELECT COUNT(*) FROM events" "$short" >/dev/null && [ -z "$(ls "$folder")" ] &&
 		$READER sql "SELECT * FROM events" "$short" | head -n 1 >/dev/null && [ -z "$(ls "$folder")" ]
 	local status=$?

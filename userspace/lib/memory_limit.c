@@ -91,6 +91,11 @@ bool memory_limit__is_set(void)
 	return set;
 }
 
+uint64_t memory_limit__bytes(void)
+{
+	return limit;
+}
+
 void memory_limit__explain(struct error *error, const char *name)
 {
 	if (error->code != -ENOMEM || !limit)

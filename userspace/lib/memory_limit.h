@@ -9,6 +9,7 @@
 #define LIB_MEMORY_LIMIT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "lib/error.h"
 
@@ -19,7 +20,8 @@
 void memory_limit__default(int argc, char **argv);
 /* The SIZE of --max-memory. False: invalid. */
 bool memory_limit__set(const char *size);
-bool memory_limit__is_set(void); /* by the function above */
+bool memory_limit__is_set(void);    /* by the function above */
+uint64_t memory_limit__bytes(void); /* 0: there is none */
 /* If `error` is -ENOMEM and there is a limit, replace its text, for `name`, which may be NULL. */
 void memory_limit__explain(struct error *error, const char *name);
 

@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,7 +214,8 @@ static int configure(duckdb_handle config, const struct engine *e, const struct 
 	int err = 0;
 
 	snprintf(threads, sizeof(threads), "%u", opts->threads ? opts->threads : 1);
-	snprintf(memory, sizeof(memory), "%uMiB", ENGINE_MEMORY >> 20);
+	snprintf(memory, sizeof(memory), "%" PRIu64 "MiB",
+		 (opts->memory > ENGINE_MEMORY ? opts->memory : ENGINE_MEMORY) >> 20);
 	for (size_t i = 0; !err && i < sizeof(settings) / sizeof(*settings); i++)
 		err = duckdb.set_config(config, settings[i][0], settings[i][1]);
 	return err;

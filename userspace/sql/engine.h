@@ -11,14 +11,21 @@
 #ifndef SQL_ENGINE_H
 #define SQL_ENGINE_H
 
+#include <stdint.h>
+
 #include "lib/error.h"
 #include "sql/duckdb.h"
 
-#define ENGINE_MEMORY (256u << 20) /* bytes of tables and intermediate results; more is spilled */
+#define ENGINE_MEMORY (256ull << 20) /* bytes */
 
 struct engine_opts {
 	const char *library; /* path of libduckdb.so; NULL: the places of engine__open() */
 	unsigned int threads;
+	/*
+	 * Bytes of tables and intermediate results: more is spilled, except what a window function
+	 * ranks. Less than ENGINE_MEMORY, as 0: that.
+	 */
+	uint64_t memory;
 	/* Absolute paths of files that statements read; borrowed */
 	const char *const *files;
 	size_t nfiles;

@@ -13,6 +13,7 @@
 
 #include "gotrace/command.h"
 #include "gotrace/views/sql.h"
+#include "lib/memory_limit.h"
 #include "sql/dataset.h"
 #include "sql/queries.h"
 #include "sql/scan.h"
@@ -235,9 +236,22 @@ static int query_parquet(const struct arguments *a, struct engine_opts *opts,
 	return err;
 }
 
+/* What the engine says of its memory is in units that no option has. */
+static void add_remedy(struct error *error)
+{
+	char *end = error->text + strnlen(error->text, sizeof(error->text) - 1);
+
+	snprintf(end, sizeof(error->text) - (size_t)(end - error->text),
+		 "; use a larger --max-memory, of which the engine gets half");
+}
+
 static int run(const struct arguments *a, struct error *error)
 {
-	struct engine_opts opts = { .library = a->engine, .threads = default_jobs() };
+	struct engine_opts opts = {
+		.library = a->engine,
+		.threads = default_jobs(),
+		.memory = memory_limit__bytes() / 2, /* the rest is for reading */
+	};
 	struct source_files files = {};
 	int err = 0;
 
@@ -247,6 +261,8 @@ static int run(const struct arguments *a, struct error *error)
 		err = files.parquet ? query_parquet(a, &opts, &files, error) :
 				      query_traces(a, &opts, &files, error);
 	source_files__deinit(&files);
+	if (err == -EFBIG)
+		add_remedy(error);
 	return err;
 }
 
