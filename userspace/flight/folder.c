@@ -482,11 +482,6 @@ void folder__close(struct folder *f)
 	free(f);
 }
 
-int folder__dir(const struct folder *f)
-{
-	return f->dir;
-}
-
 const char *folder__path(const struct folder *f)
 {
 	return f->path;

@@ -43,7 +43,6 @@ void folder__close(struct folder *f); /* NULL allowed */
  * if its parent exists.
  */
 bool folder__is_removed(const struct folder *f);
-int folder__dir(const struct folder *f); /* a descriptor of the directory; stays the folder's */
 const char *folder__path(const struct folder *f);
 /* See trace_file__in_folder_of_other(). */
 bool folder__is_of_other(const struct folder *f);

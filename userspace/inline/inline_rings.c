@@ -41,8 +41,7 @@ struct inline_rings {
 	struct inline_clock *clock;
 	inline_tid_fn tid;
 	void *tid_ctx;
-	uint32_t slots; /* per ring, a power of two */
-	uint64_t invalid, given_up;
+	uint32_t slots;				       /* per ring, a power of two */
 	uint64_t base[GT_KIND_END], lost[GT_KIND_END]; /* the counters at first; since then */
 };
 
@@ -220,7 +219,6 @@ static uint32_t dropped_before(struct reader *rd, uint32_t dropped)
 
 static void reject(struct scan *s)
 {
-	s->r->invalid++;
 	s->rd->seq++;
 	s->rd->blocked = false;
 	s->rd->skips = true; /* its further slots, if it has any */
@@ -274,7 +272,6 @@ static bool give_up(struct scan *s)
 	    s->now - rd->blocked_since <= (rd->has_given_up ? SHORT_PATIENCE : PATIENCE))
 		return false;
 	rd->has_given_up = true; /* a process must not delay the others' records again and again */
-	s->r->given_up++;
 	rd->seq++;
 	rd->skips = true;
 	consume(s, 1);
@@ -389,16 +386,6 @@ uint64_t inline_rings__lost(struct inline_rings *r, uint64_t ret[GT_KIND_END])
 		sum += ret[kind];
 	}
 	return sum;
-}
-
-uint64_t inline_rings__invalid(const struct inline_rings *r)
-{
-	return r->invalid;
-}
-
-uint64_t inline_rings__given_up(const struct inline_rings *r)
-{
-	return r->given_up;
 }
 
 /* ---- open and close ---- */

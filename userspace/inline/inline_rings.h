@@ -54,7 +54,5 @@ unsigned int inline_rings__fill(const struct inline_rings *r); /* of the fullest
  * Never decreases, and increases by at most 2^32 per call.
  */
 uint64_t inline_rings__lost(struct inline_rings *r, uint64_t ret[GT_KIND_END]);
-uint64_t inline_rings__invalid(const struct inline_rings *r);  /* records rejected */
-uint64_t inline_rings__given_up(const struct inline_rings *r); /* records never committed */
 
 #endif

@@ -321,31 +321,28 @@ static void finisher(void **state)
 {
 	struct folder *folder = open_folder(0);
 	struct finisher *f = finisher__create(folder);
-	struct folder_file about = { .wall_ns = DAY };
+	struct file_target target = { "prog", 42 };
+	struct folder_file about[9], last = { .wall_ns = 9 * DAY };
 	struct error error = {};
 	struct trace_file *file;
 	unsigned int taken = 0;
 
 	for (int i = 0; i < 9; i++) {
-		snprintf(about.name, sizeof(about.name), "%d.trace", i);
-		assert_int_equal(trace_file__open_in(&file, folder__dir(folder), about.name), 0);
+		about[i] = (struct folder_file){ .wall_ns = (uint64_t)i * DAY };
+		assert_int_equal(folder__create(folder, &target, "", &about[i], &file), 0);
 		assert_int_equal(trace_file__append(file, "12345", 5), 0);
 		while (finisher__is_full(f))
 			usleep(1000);
-		taken += !finisher__take(f, &(struct finisher_job){ .file = file, .about = about });
+		taken += !finisher__take(f,
+					 &(struct finisher_job){ .file = file, .about = about[i] });
 	}
 	assert_int_equal(taken, 9);
 	assert_int_equal(finisher__wait(f, &error), 0);
-	for (int i = 0; i < 9; i++) {
-		char name[20];
-
-		snprintf(name, sizeof(name), "%d.trace", i);
-		assert_content(at(name), "12345");
-	}
-	assert_int_equal(trace_file__open_in(&file, folder__dir(folder), "x.trace"), 0);
-	snprintf(about.name, sizeof(about.name), "x.trace");
-	assert_int_equal(mkdir(at("x.trace"), 0700), 0);
-	assert_int_equal(finisher__take(f, &(struct finisher_job){ .file = file, .about = about }),
+	for (int i = 0; i < 9; i++)
+		assert_content(at(about[i].name), "12345");
+	assert_int_equal(folder__create(folder, &target, "", &last, &file), 0);
+	assert_int_equal(mkdir(at(last.name), 0700), 0);
+	assert_int_equal(finisher__take(f, &(struct finisher_job){ .file = file, .about = last }),
 			 0);
 	assert_int_equal(finisher__wait(f, &error), -EISDIR);
 	assert_non_null(strstr(error.text, "cannot complete"));
