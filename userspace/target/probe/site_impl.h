@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the files that choose where to probe: site.c (the table, functions that were not
- * inlined), site_inline.c (inlined functions) and site_heap.c (events of the heap).
+ * Shared by the files that choose where to probe: site_table.c (the table), site.c (functions that
+ * were not inlined), site_inline.c (inlined functions) and site_heap.c (events of the heap).
  */
 #ifndef TARGET_SITE_IMPL_H
 #define TARGET_SITE_IMPL_H
@@ -63,6 +63,13 @@ struct row {
 	uint64_t caller_cookie;
 };
 
+/* site_table.c: alternatives follow the row that they replace. */
+#define SITE_ROWS_MAX 128
+extern const struct row site_rows[];
+extern const size_t site_nrows;
+/* Whether the table contains the function, for any release. */
+bool row__is_func(const char *name);
+
 /* A function of the table, or a callee of one, that was inlined. */
 struct inlined {
 	const char *what;
@@ -88,9 +95,6 @@ struct chain {
 };
 
 struct chain finder__chain(const struct finder *f, const struct code *code, size_t at);
-
-/* Whether the table contains the function, for any release. */
-bool row__is_func(const char *name);
 
 bool finder__add(struct finder *f, const struct row *row, const struct code *code, size_t at,
 		 uint64_t cookie);
