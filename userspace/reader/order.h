@@ -166,6 +166,14 @@ static inline void order_m__unbind_p(struct order_m *m)
 	m->ps = NULL;
 }
 
+/* The goroutine becomes that of the thread. */
+static inline void order_m__bind_g(struct order_m *m, struct order_g *g)
+{
+	m->g = g->id;
+	m->gs = g;
+	g->holder = m;
+}
+
 static inline void order_m__unbind_g(struct order_m *m)
 {
 	m->g = TRACE_NO_G;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the files of the order: order.c (goroutines, table of rules), order_procs.c (Ps),
- * order_ranges.c (ranges, GC, annotations), order_state.c (memory), order_write.c (a writer's numbers).
+ * Shared by the files of the order: order.c (goroutines, table of rules), order_goroutines.c (new
+ * goroutines), order_procs.c (Ps), order_ranges.c (ranges, GC, annotations), order_state.c (memory),
+ * order_write.c (a writer's numbers).
  */
 #ifndef READER_ORDER_IMPL_H
 #define READER_ORDER_IMPL_H
@@ -128,6 +129,11 @@ static FREQUENT int order_step__string(const struct order_step *s, uint64_t id)
 
 /* Like order_step__fill(), for any event type: checks strings and stacks first. */
 int order_step__deliver(const struct order_step *s);
+
+/* order_goroutines.c; return values as order__advance() */
+int order_step__go_status(const struct order_step *s);
+int order_step__go_create(const struct order_step *s); /* also of one that is blocked */
+int order_step__go_create_syscall(const struct order_step *s);
 
 /* order_procs.c; return values as order__advance() */
 int order_step__proc_status(const struct order_step *s);

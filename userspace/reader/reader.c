@@ -2,11 +2,11 @@
 /*
  * Merges the events of all threads into one stream: see reader/reader.h.
  *
- * Upstream: reader/decode.c. Downstream: the commands and reader/timeline.c. A cursor per thread of
- * the generation holds its next event. The cursors form a heap by time. The earliest event is tried
- * first (reader/order.c); if it must wait, the others are tried by time. Algorithm, heap and sort
- * (format/gosort.c) are those of Go 1.26, internal/trace/reader.go, so events with equal times come
- * in the same order.
+ * Upstream: reader_generation.c, which begins each generation. Downstream: the commands and
+ * reader/timeline.c. A cursor per thread of the generation holds its next event. The cursors form a
+ * heap by time. The earliest event is tried first (reader/order.c); if it must wait, the others are
+ * tried by time. Algorithm, heap and sort (format/gosort.c) are those of Go 1.26,
+ * internal/trace/reader.go, so events with equal times come in the same order.
  */
 #include "reader/reader.h"
 
@@ -17,8 +17,6 @@
 
 #include "format/describe.h"
 #include "format/header.h"
-#include "format/private_read.h"
-#include "lib/heap.h"
 #include "reader/reader_impl.h"
 #include "v1/v1.h"
 
@@ -35,13 +33,6 @@ static void init_arg_counts(struct reader *r)
 		r->nargs[type] = spec && spec->timed ? spec->nargs : 0;
 	}
 }
-
-static inline bool is_earlier(const struct gosort_item *a, const struct gosort_item *b)
-{
-	return a->time < b->time;
-}
-
-DEFINE_HEAP(heap, struct gosort_item, is_earlier)
 
 static int open_v2(struct reader *r)
 {
@@ -285,99 +276,6 @@ void cursor__init(struct cursor *c, const struct generation *gen, struct gen_thr
 	};
 }
 
-/* generations */
-
-static int make_cursors(struct reader *r, struct error *error)
-{
-	size_t i, n = r->gen.nthreads;
-	struct cursor *c;
-	int err;
-
-	if (n > r->cursors_cap) {
-		free(r->cursors);
-		free(r->heap);
-		r->cursors = calloc(n, sizeof(*r->cursors));
-		r->heap = calloc(n, sizeof(*r->heap));
-		r->cursors_cap = r->cursors && r->heap ? n : 0;
-		if (!r->cursors_cap)
-			return error__set(error, -ENOMEM, "out of memory");
-	}
-	for (i = 0; i < n; i++) {
-		c = &r->cursors[i];
-		cursor__init(c, &r->gen, &r->gen.threads[i]);
-		c->release = r->release ? &r->gen : NULL;
-		err = cursor__next(r, c, error);
-		if (err < 0)
-			return err;
-		if (!err)
-			continue;
-		r->heap[r->nheap] = (struct gosort_item){ c->ev.time, c };
-		heap__up(r->heap, r->nheap++);
-	}
-	return 0;
-}
-
-static int deliver_sync(struct reader *r, int64_t time, const struct dictionary *dictionary,
-			struct trace_event *ret)
-{
-	*ret = trace_event__sync(time, &r->sync, dictionary);
-	ret->offset = dictionary ? r->gen.offset : 0;
-	r->sync.n++;
-	r->sync.generation = dictionary ? r->gen.number : 0;
-	r->sync.clock = dictionary ? r->gen.clock : (struct trace_clock){};
-	return 1;
-}
-
-/* Reads the description of events from the first generation. A corrupt one is ignored. */
-static int read_description(struct reader *r)
-{
-	struct error ignored = {};
-	int err = private_read__table(&r->gen.dictionary, &r->description, &ignored);
-
-	if (err != 1)
-		return err == -ENOMEM ? err : 0;
-	r->skipped = calloc(256, sizeof(*r->skipped));
-	return r->skipped ? 0 : -ENOMEM;
-}
-
-/* Decodes the next generation, unless that has been done. Returns as decoder__next(). */
-static int take_generation(struct reader *r)
-{
-	if (!r->given)
-		return decoder__next(r->decoder, &r->gen, &r->pending_reason);
-	r->given = false;
-	return r->given_result;
-}
-
-static int next_generation(struct reader *r, struct trace_event *ret, struct error *error)
-{
-	int err;
-
-	if (r->part && !r->given) {
-		r->done = true;
-		return 0;
-	}
-	err = take_generation(r);
-	if (err < 0) { /* like Go's reader: deliver a last sync before the error */
-		r->pending = err;
-		return deliver_sync(r, r->last_time, NULL, ret);
-	}
-	if (!err) {
-		r->done = true;
-		return deliver_sync(r, r->last_time, NULL, ret);
-	}
-	err = r->opts.described && !r->description && !r->sync.n ? read_description(r) : 0;
-	if (!err)
-		err = make_cursors(r, error);
-	if (err)
-		return err;
-	r->sample = 0;
-	r->generations++;
-	r->place = (struct reader_place){ r->gen.offset, r->gen.number, r->last_time, r->sync.n };
-	r->at_sync = true;
-	return deliver_sync(r, generation__ns(&r->gen, r->gen.min_time), &r->gen.dictionary, ret);
-}
-
 static int deliver_sample(struct reader *r, struct trace_event *ret)
 {
 	const struct gen_sample *s = &r->gen.samples[r->sample++];
@@ -414,12 +312,12 @@ try_cursor(struct reader *r, size_t i, bool fast, struct trace_event *ret, struc
 	if (__builtin_expect(err <= 0, 0)) {
 		if (err)
 			return err;
-		heap__remove(r->heap, &r->nheap, i);
+		cursor_heap__remove(r->heap, &r->nheap, i);
 		return 1;
 	}
 	r->heap[i].time = c->ev.time;
-	if (!i || heap__up(r->heap, i) == i)
-		heap__down(r->heap, r->nheap, i);
+	if (!i || cursor_heap__up(r->heap, i) == i)
+		cursor_heap__down(r->heap, r->nheap, i);
 	return 1;
 }
 
@@ -464,7 +362,7 @@ static __attribute__((noinline)) int next_special(struct reader *r, struct trace
 		return error__set(error, r->pending, "%s", r->pending_reason.text);
 	r->at_sync = false;
 	if (!r->nheap && r->sample == r->gen.nsamples)
-		return next_generation(r, ret, error);
+		return reader__next_generation(r, ret, error);
 	if (r->sample < r->gen.nsamples &&
 	    (!r->nheap || r->gen.samples[r->sample].time < r->heap[0].time))
 		return deliver_sample(r, ret);
@@ -554,44 +452,4 @@ uint64_t reader__skipped(const struct reader *r, uint8_t type, const struct desc
 const struct order *reader__order(const struct reader *r)
 {
 	return r->v1 ? NULL : &r->order;
-}
-
-bool reader__place(const struct reader *r, struct reader_place *ret)
-{
-	if (r->at_sync)
-		*ret = r->place;
-	return r->at_sync;
-}
-
-/* When reading begins later, the first generation is still read for its description of events. */
-static int read_first_description(struct reader *r, struct error *error)
-{
-	int err = decoder__next(r->decoder, &r->gen, error);
-
-	if (err < 0)
-		return err;
-	err = read_description(r);
-	r->gen.nsamples = 0;
-	return err;
-}
-
-int reader__resume(struct reader *r, const struct reader_place *place, struct order *state,
-		   struct error *error)
-{
-	int err;
-
-	if (r->v1)
-		return error__set(error, -ESPIPE, "%s is a trace without generations",
-				  input__name(r->in));
-	err = r->opts.described ? read_first_description(r, error) : 0;
-	if (!err)
-		err = decoder__seek(r->decoder, place->offset, error);
-	if (err)
-		return err;
-	order__deinit(&r->order);
-	r->order = *state;
-	*state = (struct order){};
-	r->last_time = place->last_time;
-	r->sync.n = place->syncs;
-	return 0;
 }

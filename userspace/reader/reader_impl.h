@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by reader.c, which reads a trace from its start to its end, and parallel.c, which lets
- * several readers read one generation each.
+ * Shared by reader.c and reader_generation.c, which read a trace from its start to its end, and
+ * parallel.c, which lets several readers read one generation each.
  */
 #ifndef READER_READER_IMPL_H
 #define READER_READER_IMPL_H
 
 #include "format/gosort.h"
 #include "lib/buf.h"
+#include "lib/heap.h"
 #include "reader/decode.h"
 #include "reader/order.h"
 #include "reader/reader.h"
@@ -25,6 +26,14 @@ struct cursor {
 	/* Where the data of batches is released after their last event; NULL: nowhere. */
 	struct generation *release;
 };
+
+/* The cursors with an event, by its time. */
+static inline bool cursor_heap__is_earlier(const struct gosort_item *a, const struct gosort_item *b)
+{
+	return a->time < b->time;
+}
+
+DEFINE_HEAP(cursor_heap, struct gosort_item, cursor_heap__is_earlier)
 
 struct reader {
 	struct input *in;
@@ -82,6 +91,12 @@ void reader__give(struct reader *r, int result, const struct error *reason);
  * Returns 0, -ENOMEM, or -EBADMSG if they contradict each other.
  */
 int reader__guess(struct reader *r);
+
+/*
+ * Begins the next generation and delivers its sync event, or ends the trace with a last one. Returns
+ * 1, 0 at the end of a part, or a negative errno.
+ */
+int reader__next_generation(struct reader *r, struct trace_event *ret, struct error *error);
 
 /* Decodes the next event of the thread, if any. Returns 1, 0 at the end, or a negative errno. */
 int cursor__next(const struct reader *r, struct cursor *c, struct error *error);
