@@ -6,10 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/cost.h"
 #include "capture/fate.h"
 #include "lib/log.h"
 #include "lib/steps.h"
@@ -22,6 +20,7 @@
 #include "command.h"
 #include "interrupt.h"
 #include "recording.h"
+#include "recording_report.h"
 #include "stats.h"
 #include "trigger_functions.h"
 
@@ -147,98 +146,6 @@ static void name_files(const struct recording *r, int pid, struct names *ret)
 	name_file(ret->output, sizeof(ret->output), fallback, r->serial > 1 ? suffix : "");
 }
 
-/* Reports the losses, and how to avoid them in the next recording. */
-static void report_losses(const struct recorder_stats *stats)
-{
-	const struct sequencer_stats *seq = &stats->sequencer;
-	uint64_t size = stats->rings ? stats->ring_bytes / stats->rings : 0;
-	uint64_t bigger = size >= 1u << 20 ? 4 * size : 4u << 20;
-	char larger[48] = "", starved[128] = "";
-
-	if (bigger > RING_SIZE_MAX)
-		bigger = RING_SIZE_MAX;
-	if (bigger > size && stats->inline_lost < seq->lost) /* rings of inline probes are fixed */
-		snprintf(larger, sizeof(larger), "--ring-size=%lluM, ",
-			 (unsigned long long)bigger >> 20);
-	if (stats->starvation.lost)
-		snprintf(
-			starved, sizeof(starved),
-			"; the recorder was starved: %llu were lost because it got no CPU for up to %.0f ms",
-			(unsigned long long)stats->starvation.lost,
-			(double)stats->starvation.longest_ns / 1e6);
-	log__msg("records were lost in %llu gaps ('gotrace stat' lists them), and the trace was "
-		 "resynchronized %llu times%s; to avoid this, use %s%s",
-		 (unsigned long long)seq->gaps, (unsigned long long)seq->resnapshots, starved,
-		 larger,
-		 starved[0] ? "a higher priority (nice -n -20), or a less busy machine" :
-			      "--no-stacks, fewer --events, or more CPU time for gotrace-bpf");
-}
-
-/* Of a duty cycle: the line before is the sum of its windows. */
-static void report_windows(const struct recorder_stats *stats)
-{
-	char missed[64] = "";
-
-	if (stats->windows_missed)
-		snprintf(missed, sizeof(missed), ", %llu left out",
-			 (unsigned long long)stats->windows_missed);
-	log__msg("%llu window%s%s: attaching the probes took %.1f ms at least, %.1f ms in the "
-		 "median, %.1f ms at most",
-		 (unsigned long long)stats->windows, stats->windows == 1 ? "" : "s", missed,
-		 (double)stats->window_attach_min_ns / 1e6,
-		 (double)stats->window_attach_median_ns / 1e6,
-		 (double)stats->window_attach_max_ns / 1e6);
-}
-
-static void report(const struct recording *r, int pid, const struct recorder_stats *stats)
-{
-	const struct sequencer_stats *seq = &stats->sequencer;
-	char who[32] = "";
-
-	/* Of a command the status is reported. A duty cycle cannot tell the two apart, and reports that. */
-	if (!r->family && r->args->pid && !stats->windows &&
-	    (stats->target_ended || stats->target_executed))
-		log__msg("process %d %s", pid,
-			 stats->target_executed ? "executed another program" : "ended");
-	if (r->family)
-		snprintf(who, sizeof(who), "process %d for ", pid);
-	log__msg("recorded %s%.3f s: %llu events, %llu goroutines, %llu bytes, %llu lost", who,
-		 (double)seq->window_ns / 1e9, (unsigned long long)stats->writer.events,
-		 (unsigned long long)seq->goroutines, (unsigned long long)stats->writer.bytes,
-		 (unsigned long long)seq->lost);
-	if (seq->lost || seq->holes)
-		report_losses(stats);
-	if (stats->windows)
-		report_windows(stats);
-	if (stats->missed_ns)
-		log__debug("process %d: its first %.0f ms are missing", pid,
-			   (double)stats->missed_ns / 1e6);
-}
-
-static void report_cost(const struct recorder_stats *stats, bool stacks)
-{
-	struct cost_events events = cost__of_recording(stats);
-	double ns = cost__recording(&events, stats->trap_ns * COST_IN_PROCESS, stacks);
-	uint64_t kernel = 2 * events.calls + events.switches + events.wakes;
-	double percent = 100 * ns / (double)stats->target_cpu_ns;
-	const bool long_time = stats->target_cpu_ns >= 1000000000;
-	const double unit = long_time ? 1e9 : 1e6;
-	const int digits = long_time ? 2 : 1;
-	char stepped[80] = "";
-
-	if (!stats->trap_ns || !stats->target_cpu_ns)
-		return;
-	if (events.stepped)
-		snprintf(stepped, sizeof(stepped), " (%llu of them single-stepped, %.1f us each)",
-			 (unsigned long long)events.stepped, stats->stepped_ns / 1e3);
-	/* It is an estimate, and the last CPU time of a program that has ended is not known. */
-	log__msg("cost: %llu hits of probes%s and %llu of tracepoints took about %.0f %% of the "
-		 "program's CPU time, %.*f of %.*f %s",
-		 (unsigned long long)(events.probes + events.stepped), stepped,
-		 (unsigned long long)kernel, percent < 100 ? percent : 100, digits, ns / unit,
-		 digits, (double)stats->target_cpu_ns / unit, long_time ? "s" : "ms");
-}
-
 /* Rounds up to a power of two, which the kernel requires. */
 static uint32_t ring_size(const struct record_args *a)
 {
@@ -247,20 +154,6 @@ static uint32_t ring_size(const struct record_args *a)
 	while (size < a->ring_size)
 		size *= 2;
 	return a->ring_size ? size : 0;
-}
-
-/*
- * Reports missing probes of the recorded sets. If one is indispensable, the program was refused
- * before.
- */
-static void report_missing(const struct analysis *an, uint32_t sets)
-{
-	for (size_t i = 0; i < an->sites.nmissing; i++) {
-		const struct site_missing *m = &an->sites.missing[i];
-
-		if (1u << site__set(m->probe) & sets)
-			log__msg("not recorded: %s: %s", m->why, m->reason);
-	}
 }
 
 /* Finds the functions of --region and --task, and joins their sites with those of the analysis. */
@@ -340,13 +233,77 @@ static bool needs_kernel(const struct record_args *a)
 	return sets & SITE_SET(KERNEL);
 }
 
+/* The flight recorder keeps generations in memory, and writes those that a trigger selects. */
+static void set_flight(struct sink_opts *sink, const struct record_args *a,
+		       const struct analysis *an, const struct trigger_functions *functions)
+{
+	sink->path = a->output;
+	sink->flight = a->flight;
+	sink->flight.version = a->version;
+	sink->flight.target = (struct file_target){ an->process.exe, an->process.pid };
+	sink->triggers = a->triggers;
+	sink->triggers.condition = a->condition;
+	sink->triggers.func = functions->func;
+	sink->triggers.nfuncs = functions->n;
+	sink->triggers.pid = an->process.pid;
+}
+
+/* A continuous recording writes several files to a directory. */
+static void set_rotation(struct sink_opts *sink, const struct recording *r,
+			 const struct analysis *an)
+{
+	const struct record_args *a = r->args;
+
+	sink->path = a->output;
+	sink->rotate = (struct rotate_opts){
+		.dir = a->output,
+		.every_ns = a->rotate_ns ?: UINT64_MAX, /* a window: one file */
+		.keep = a->keep,
+		.version = a->version,
+		.sharers = r->family ? &r->family->running : NULL,
+		.target = { .program = an->process.exe, .pid = an->process.pid },
+	};
+}
+
+/* Records with all options set, into `stats` and, if it is not NULL, the file of --stats. */
+static int run_recorder(const struct recording *r, struct analysis *an, struct recorder_opts *opts,
+			struct trace_file *file, const char *file_name,
+			struct recorder_stats *stats, struct error *error)
+{
+	const struct record_args *a = r->args;
+	struct fate *fate = NULL;
+	int err, failed;
+
+	opts->folder_of_other = file && trace_file__in_folder_of_other(file);
+	err = fate__open(&fate, &opts->sink.triggers, an->process.pid, error);
+	if (fate) {
+		opts->sink.triggers.poll = fate__poll;
+		opts->sink.triggers.poll_ctx = fate;
+	}
+	if (!err)
+		err = recorder__run(opts, stats, error);
+	fate__close(fate);
+	if (stats->layout_checked)
+		analysis__keep(an);
+	if (!err)
+		recording_report__result(r, an->process.pid, stats);
+	if (!err && !r->family)
+		recording_report__cost(stats, opts->stack_depth);
+	if (!err && !a->rotate_ns && !a->sample.window_ns && !a->flight.dir && !a->serves)
+		output__suggest(opts->sink.path);
+	if (file && stats->attach_ns) {
+		failed = stats__write(file, file_name, stats, error);
+		err = err ? err : failed;
+	}
+	return err;
+}
+
 static int record_with(const struct recording *r, struct analysis *an, struct launch *child,
 		       const struct chosen *chosen, struct recorder_stats *stats,
 		       struct error *error)
 {
 	const struct record_args *a = r->args;
 	struct trace_file *file = NULL;
-	struct fate *fate = NULL;
 	struct names names;
 	struct recorder_opts opts = {
 		.sink = {
@@ -369,63 +326,25 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 		.requests = chosen->presets.n ? chosen->presets.table : NULL, .process = &an->process,
 		.launch = child->pid ? child : NULL, .exec_time = r->exec_time,
 	};
-	int err, failed;
+	int err;
 
 	if (an->layout.warning[0])
 		log__msg("%s", an->layout.warning);
-	report_missing(an, a->sets);
-	if (a->flight.dir) {
-		opts.sink.path = a->output;
-		opts.sink.flight = a->flight;
-		opts.sink.triggers = a->triggers;
-		opts.sink.triggers.condition = a->condition;
-		opts.sink.triggers.func = chosen->functions.func;
-		opts.sink.triggers.nfuncs = chosen->functions.n;
-		opts.sink.triggers.pid = an->process.pid;
-		opts.sink.flight.version = a->version;
-		opts.sink.flight.target = (struct file_target){ an->process.exe, an->process.pid };
-	}
+	recording_report__missing(an, a->sets);
+	if (a->flight.dir)
+		set_flight(&opts.sink, a, an, &chosen->functions);
 	if (a->blackbox)
 		return blackbox__run(a, &opts, error);
 	name_files(r, an->process.pid, &names);
 	opts.channel = r->channel;
 	if (a->serves && !a->flight.dir)
 		opts.sink.path = "memory";
-	if (a->rotate_ns || a->sample.window_ns) {
-		opts.sink.path = a->output;
-		opts.sink.rotate = (struct rotate_opts){
-			.dir = a->output,
-			.every_ns = a->rotate_ns ?: UINT64_MAX, /* a window: one file */
-			.keep = a->keep,
-			.version = a->version,
-			.sharers = r->family ? &r->family->running : NULL,
-			.target = { .program = an->process.exe, .pid = an->process.pid },
-		};
-	}
+	if (a->rotate_ns || a->sample.window_ns)
+		set_rotation(&opts.sink, r, an);
 	err = a->stats ? stats__open(&file, names.stats, error) : 0;
 	if (err)
 		return err;
-	opts.folder_of_other = file && trace_file__in_folder_of_other(file);
-	err = fate__open(&fate, &opts.sink.triggers, an->process.pid, error);
-	if (fate) {
-		opts.sink.triggers.poll = fate__poll;
-		opts.sink.triggers.poll_ctx = fate;
-	}
-	if (!err)
-		err = recorder__run(&opts, stats, error);
-	fate__close(fate);
-	if (stats->layout_checked)
-		analysis__keep(an);
-	if (!err)
-		report(r, an->process.pid, stats);
-	if (!err && !r->family)
-		report_cost(stats, opts.stack_depth);
-	if (!err && !a->rotate_ns && !a->sample.window_ns && !a->flight.dir && !a->serves)
-		output__suggest(opts.sink.path);
-	if (file && stats->attach_ns) {
-		failed = stats__write(file, names.stats, stats, error);
-		err = err ? err : failed;
-	}
+	err = run_recorder(r, an, &opts, file, names.stats, stats, error);
 	trace_file__destroy(file);
 	return err;
 }
@@ -470,17 +389,6 @@ static bool is_nothing(const struct recording *r, const struct analysis *an,
 	return (err == -ECHILD && !child->exec_error) || (r->args->pid && analysis__is_not_go(an));
 }
 
-/* Reports a status other than 0, since it becomes that of gotrace-bpf. */
-static void report_status(const struct launch *child)
-{
-	if (WIFSIGNALED(child->status))
-		log__msg("%s (process %d) was terminated by signal %d (%s)", child->name,
-			 child->pid, WTERMSIG(child->status), strsignal(WTERMSIG(child->status)));
-	else if (WEXITSTATUS(child->status))
-		log__msg("%s (process %d) exited with status %d", child->name, child->pid,
-			 WEXITSTATUS(child->status));
-}
-
 static int exit_status(const struct launch *child, enum recording_end end)
 {
 	if (end == RECORDING_FAILED)
@@ -520,7 +428,7 @@ enum recording_end recording__run(const struct recording *r, int *ret_status, st
 	launch__wait(&child);
 	*ret_status = exit_status(&child, end);
 	if (end != RECORDING_FAILED && child.pid)
-		report_status(&child);
+		recording_report__status(&child);
 	analysis__deinit(&an);
 	return end;
 }
