@@ -19,7 +19,7 @@ valid_golden() # prints the golden traces, of all formats, that are valid
 	local trace
 
 	for trace in "$CORPUS/$ORACLE_GO"/v2/*.trace "$CORPUS/$ORACLE_GO"/v1/*; do
-		! $READER check "$trace" >"$tmp/verdict" 2>&1 || echo "$trace"
+		! $READER check "$trace" >"$tmp/result" 2>&1 || echo "$trace"
 	done
 }
 

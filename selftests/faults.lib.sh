@@ -241,7 +241,7 @@ happens() # STATUS PATTERN COMMAND...: the fault, and everything that is require
 	see message seen_message "$want" "$pattern"
 }
 
-# Prints a comment "row | NAME | MODE | probes | target | files | memory | message | verdict", and the result.
+# Prints a comment "row | NAME | MODE | probes | target | files | memory | message | result", and the result.
 row() # NAME MODE STATUS PATTERN COMMAND...
 {
 	local name=$1 mode=$2 columns='' failed=0 pid

@@ -119,7 +119,7 @@ end_debugger()
 doctor_refuses() # with the same reason
 {
 	! $GOTRACE doctor -p "$TARGET_PID" --json >"$tmp/doctor.json" &&
-		jq -e 'any(.checks[]; .verdict == "missing" and .what == "code")' "$tmp/doctor.json"
+		jq -e 'any(.checks[]; .result == "missing" and .what == "code")' "$tmp/doctor.json"
 }
 
 # A debugger's breakpoint on an instruction to be probed: the recording is rejected, and the

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Compares `gotrace diff` with a second implementation on Go's reader, selftests/reference/cmd/diff: each
-# figure, its error, the interval of the difference and the verdict. Traces of a random load whose
+# figure, its error, the interval of the difference and the result. Traces of a random load whose
 # distribution is known have no more false findings than the stated error rate, and a function that is
 # 20 % slower is found in each. Also --threshold, pipes and hostile traces. diff_programs.sh does the same
 # with recordings of a real program.
@@ -74,7 +74,7 @@ few_requests()
 	for ((i = 1; i <= PAIRS; i++)); do
 		$REFERENCE/diff -make $((i)) -requests 1000 -share 0.01 "$tmp/short" && $REFERENCE/diff -make $((i + 1000)) -requests 10000 -share 0.01 "$tmp/long" &&
 			$READER diff --json --per request "$tmp/short" "$tmp/long" >"$tmp/pair.json" 2>"$tmp/err" || return 1
-		[ $i -gt 3 ] || agrees "$tmp/short" "$tmp/long" 2>"$tmp/verdict" || return 1
+		[ $i -gt 3 ] || agrees "$tmp/short" "$tmp/long" 2>"$tmp/result" || return 1
 		[ "$(jq .a.requests "$tmp/pair.json")" -ge 20 ] && continue
 		[ "$(cat "$tmp/err")" = "gotrace: $tmp/short: $message" ] &&
 			jq -e '[.figures[] | select(.per != "second" and (.group == "request" or .per == "request")).tested] | length > 10 and (any | not)' "$tmp/pair.json" >/dev/null ||
@@ -97,7 +97,7 @@ periodic()
 	ns=$($READER diff --json "$tmp/period" "$tmp/more" | jq '.b.length_ns * 4004 / 4020 | floor') &&
 		$READER cut --force --to "${ns}ns" "$tmp/more" -o "$tmp/cut" && $READER diff --json "$tmp/period" "$tmp/cut" | tee "$tmp/pair.json" |
 		jq -e '.a.requests == .b.requests and (.figures[] | select(.figure == "rate") |
-			.tested and .difference < 0 and .b.error < 1e-6 * .b.value and .verdict == "noise")' &&
+			.tested and .difference < 0 and .b.error < 1e-6 * .b.value and .result == "noise")' &&
 		agrees "$tmp/period" "$tmp/cut"
 }
 
@@ -105,7 +105,7 @@ finds_the_slower_function()
 {
 	local n
 
-	n=$(count_pairs s '.figures | map({(.figure + " " + .name): .verdict}) | add |
+	n=$(count_pairs s '.figures | map({(.figure + " " + .name): .result}) | add |
 		."running main.work" == "worse" and ."mean GET /work" == "worse" and ."running main.log" != "worse"')
 	echo "$n of $PAIRS"
 	[ "$n" -ge $((PAIRS - 1)) ]
@@ -115,7 +115,7 @@ finds_the_slower_function()
 the_other_way()
 {
 	$READER diff --json --threshold 0 "$tmp/s1" "$tmp/a1" |
-		jq -e '.exceeding == 0 and (.figures[] | select(.figure == "running" and .name == "main.work").verdict == "better")'
+		jq -e '.exceeding == 0 and (.figures[] | select(.figure == "running" and .name == "main.work").result == "better")'
 }
 
 thresholds()

@@ -22,7 +22,7 @@ real_load() # FIGURES RECORDER
 		$READER diff --json --threshold 5 "$tmp/base.trace" "$tmp/slow.trace" >"$tmp/slow.json" 2>"$tmp/err"
 		figures=".figures[] | select(.figure + \": \" + .name | IN($1))"
 		jq -se "(.[0] | [$figures | .exceeds_threshold] | any | not) and
-			(.[1] | [$figures | .exceeds_threshold and .verdict == \"worse\" and .b.value > 1.1 * .a.value] | any)" \
+			(.[1] | [$figures | .exceeds_threshold and .result == \"worse\" and .b.value > 1.1 * .a.value] | any)" \
 			"$tmp/same.json" "$tmp/slow.json" && return
 		echo "try $try"
 		jq -c "$figures" "$tmp/same.json" "$tmp/slow.json"

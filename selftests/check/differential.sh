@@ -44,7 +44,7 @@ theirs() # FROM TO: the same lines for Go's reader
 	names=$(seq -f "$folder/%.0f.trace" "$1" $(($2 - 1)))
 
 	paste -d' ' <($REFERENCE/events -digest <<<"$names") \
-		<($REFERENCE/verdict -deep <<<"$names" | sed 's/^[a-z]* *//')
+		<($REFERENCE/expected -deep <<<"$names" | sed 's/^[a-z]* *//')
 }
 
 # Patterns of the known panics: the code spans at the start of the lines of a table
@@ -88,13 +88,13 @@ compare_range()
 		awk -F'\t' -v panics="$(known_panics | paste -sd'|')" -v wrong="$tmp/wrong" -v counts="$tmp/counts" '
 			function text() { return $1 " of " $2 " (" $3 ")\\n    ours:   " $4 " " $6 "\\n    theirs: " $7 " " $9 }
 			function say(what) { print what ": " text() >>wrong }
-			NF < 9 { print "no verdict: " $0 >>wrong; next }
+			NF < 9 { print "no result: " $0 >>wrong; next }
 			{ n[$7]++ }
 			$4 ~ /^died/ { say("CRASH"); next }
 			$4 == "ok" && $6 != "" { say("WORDS"); next }
 			$4 == "refused" && ($6 == "" || $6 ~ / AND /) { say("REASON"); next }
 			$7 == "panic" { if ($9 !~ "^(" panics ")$") say("UNKNOWN PANIC"); next }
-			$4 != $7 { say("VERDICT"); next }
+			$4 != $7 { say("RESULT"); next }
 			$5 != $8 && $2 !~ /_1_[0-9]+_/ { print $1 "\t" text() }
 			END { for (kind in n) print kind, n[kind] >>counts }' |
 		unexplained >>"$tmp/wrong"
@@ -121,10 +121,10 @@ ktap_start
 if try "the reader builds" build_reader && try "the sanitized reader builds" build_sanitized && try "the corpus is extracted" extract_corpus "$ORACLE_GO" &&
 	try "programs trace themselves" trace_short_runs && try "$count mutants of seed $seed" all_mutants; then
 	note "Go's reader: $(awk '{ n[$1] += $2 } END { for (kind in n) printf "%s %d ", kind, n[kind] }' "$tmp/counts")"
-	try "gotrace and Go's reader accept the same mutants" none VERDICT
+	try "gotrace and Go's reader accept the same mutants" none RESULT
 	try "no crash, no hang" none CRASH
 	try "rejected mutants give a one-line reason" none 'WORDS\|REASON'
 	try "the same events up to the rejection" none EVENTS
-	try "Go's reader panics only where listed" none 'UNKNOWN PANIC\|no verdict'
+	try "Go's reader panics only where listed" none 'UNKNOWN PANIC\|no result'
 fi
 ktap_end

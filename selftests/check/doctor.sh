@@ -45,7 +45,7 @@ facts_are_right()
 	doctor --json && cat "$tmp/doctor" &&
 		jq -e --arg go "$ORACLE_GO" --argjson pid "$TARGET_PID" \
 			--argjson threads "$(find "/proc/$TARGET_PID/task" -mindepth 1 -maxdepth 1 | wc -l)" \
-			'.recordable and (.checks | all(.verdict != "missing")) and (.target |
+			'.recordable and (.checks | all(.result != "missing")) and (.target |
 			.pid == $pid and .go == $go and .procs == 3 and .threads <= $threads and
 			.threads >= 1 and .goroutines >= 1 and .file == "unchanged" and
 			.own_namespaces == [] and (.build | map_values(select(.)) == {}) and
@@ -61,7 +61,7 @@ inline_line()
 	maps=$(cat "/proc/$TARGET_PID/maps")
 	doctor && cat "$tmp/doctor" && tr -s ' \n' ' ' <"$tmp/doctor" | grep -q "$1 inline .*$2" && doctor --json &&
 		jq -e --arg level "$1" --arg text "$2" '(.checks[] | select(.what == "inline") |
-			.verdict == $level and (.text | contains($text))) and .recordable and
+			.result == $level and (.text | contains($text))) and .recordable and
 			if $level == "ok" then .target.inline.refused == null and
 				(.target.inline.probes | contains(["execute", "park", "ready", "create", "destroy"]))
 			else (.target.inline.refused | contains($text)) and .target.inline.probes == [] end' \
@@ -144,14 +144,14 @@ refused()
 # the rest in a virtual machine.
 module_is_reported()
 {
-	local want='not loaded (optional)' verdict=note
+	local want='not loaded (optional)' result=note
 
-	[ ! -e /dev/gotrace ] || want='loaded: ' verdict=ok
+	[ ! -e /dev/gotrace ] || want='loaded: ' result=ok
 	timeout 60 $GOTRACE doctor --json >"$tmp/doctor" || return 1
-	jq -e --arg want "$want" --arg verdict "$verdict" \
-		'.checks | map(select(.what == "module")) | length == 1 and .[0].verdict == $verdict and
+	jq -e --arg want "$want" --arg result "$result" \
+		'.checks | map(select(.what == "module")) | length == 1 and .[0].result == $result and
 			(.[0].text | startswith($want))' "$tmp/doctor" &&
-		{ [ "$verdict" = ok ] || grep -q 'modprobe gotrace' "$tmp/doctor"; }
+		{ [ "$result" = ok ] || grep -q 'modprobe gotrace' "$tmp/doctor"; }
 }
 
 # Each line of the table is one of the probes in the JSON, and the instruction's bytes are in the

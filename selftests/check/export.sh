@@ -42,7 +42,7 @@ single_events()
 
 	for go in go1.22.12 "$ORACLE_GO"; do
 		timelines "$CORPUS/runs/short-$go.trace" && same_events "$tmp/perfetto.json" "$CORPUS/runs/short-$go.trace" &&
-			jq -e '.unblock > 10 and .create > 10 and (.heap | length > 10)' "$tmp/sums" >"$tmp/verdict" || { echo "$go"; cat "$tmp/sums"; return 1; }
+			jq -e '.unblock > 10 and .create > 10 and (.heap | length > 10)' "$tmp/sums" >"$tmp/result" || { echo "$go"; cat "$tmp/sums"; return 1; }
 	done
 }
 
@@ -67,7 +67,7 @@ profiles() # TRACE: Go's reader of profiles accepts each kind
 		rm -f "$tmp/$kind.pb.gz"
 		$READER profile "$kind" "$1" -o "$tmp/$kind.pb.gz" && files+=("$tmp/$kind.pb.gz") || return 1
 	done
-	$REFERENCE/profiles -folded "${files[@]}" >"$tmp/verdict"
+	$REFERENCE/profiles -folded "${files[@]}" >"$tmp/result"
 }
 
 # TRACE: speedscope and folded stacks are the profile of all time; lines of JSON are those of `events`
@@ -79,11 +79,11 @@ others()
 	$READER profile wall --folded "$1" | LC_ALL=C sort >"$tmp/expected"
 	LC_ALL=C sort "$tmp/folded" | cmp - "$tmp/expected" || return 1
 	[ "$(jq '.profiles[0].weights | add // 0' "$tmp/scope")" = "$(awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$tmp/folded")" ] &&
-		jq -e '.profiles[] | (.weights | add // 0) == .endValue and (.weights | length) == (.samples | length)' "$tmp/scope" >"$tmp/verdict" || return 1
+		jq -e '.profiles[] | (.weights | add // 0) == .endValue and (.weights | length) == (.samples | length)' "$tmp/scope" >"$tmp/result" || return 1
 	$READER events --kernel --stacks --json "$1" >"$tmp/expected" 2>"$tmp/err"
-	head -n 1 "$tmp/lines" | jq -e '.exporter == "gotrace" and .schema == "events" and .version == 1' >"$tmp/verdict" &&
+	head -n 1 "$tmp/lines" | jq -e '.exporter == "gotrace" and .schema == "events" and .version == 1' >"$tmp/result" &&
 		tail -n +2 "$tmp/lines" | cmp - "$tmp/expected" &&
-		jq -n -e 'all(inputs; (.time | type == "number") and (.kind | type == "string"))' <(tail -n +2 "$tmp/lines") >"$tmp/verdict" &&
+		jq -n -e 'all(inputs; (.time | type == "number") and (.kind | type == "string"))' <(tail -n +2 "$tmp/lines") >"$tmp/result" &&
 		! LC_ALL=C grep -avq '^.* [0-9]\+$' "$tmp/folded"
 }
 
@@ -177,7 +177,7 @@ any_bytes()
 	local trace=$CORPUS/runs/short-$ORACLE_GO.trace
 
 	LC_ALL=C sed 's/main\.recurse/m\xff\x01"\\;\xe2\x80wxyz/g' "$trace" >"$tmp/bytes"
-	$READER check "$tmp/bytes" >"$tmp/verdict" && LC_ALL=C grep -q $'m\xff\x01' "$tmp/bytes" && timelines "$tmp/bytes" && others "$tmp/bytes" &&
+	$READER check "$tmp/bytes" >"$tmp/result" && LC_ALL=C grep -q $'m\xff\x01' "$tmp/bytes" && timelines "$tmp/bytes" && others "$tmp/bytes" &&
 		grep -q 'm\\ufffd' "$tmp/perfetto.json" && $python -c 'import sys; open(sys.argv[1], encoding="utf-8").read()' "$tmp/chrome"
 }
 

@@ -10,7 +10,7 @@
 
 # TRACE EXPECT: exit status 0 and no output, or exit status 1 and a one-line reason; for a golden
 # trace it must contain the text that Go's own tests look for
-verdict_is()
+result_is()
 {
 	local status expected pattern
 
@@ -41,10 +41,10 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "17 fuzz seeds" count_is 17 "$CORPUS/$ORACLE_GO"/fuzz/*.expect
 	for go in "$ORACLE_GO" go1.22.12; do
 		for trace in "$CORPUS/$go"/v2/*.trace; do
-			try "$go: $(basename "$trace" .trace)" verdict_is "$trace" "${trace%.trace}.expect"
+			try "$go: $(basename "$trace" .trace)" result_is "$trace" "${trace%.trace}.expect"
 		done
 		for expect in "$CORPUS/$go"/fuzz/*.expect; do
-			try "$go: seed $(basename "$expect" .expect)" verdict_is "${expect%.expect}" "$expect"
+			try "$go: seed $(basename "$expect" .expect)" result_is "${expect%.expect}" "$expect"
 		done
 	done
 fi

@@ -118,12 +118,12 @@ worth_comparing()
 # normally.
 same_of_mutants()
 {
-	local verdict i=0 same=0
+	local result i=0 same=0
 
 	$REFERENCE/mutate -seed 20260917 -n 1000 -worlds 100 -o "$tmp/mutants" $(mutation_bases) || return 1
-	seq -f "$tmp/mutants/%.0f.trace" 0 999 | $REFERENCE/verdict >"$tmp/verdicts"
-	while read -r verdict _; do
-		if [ "$verdict" = ok ]; then
+	seq -f "$tmp/mutants/%.0f.trace" 0 999 | $REFERENCE/expected >"$tmp/results"
+	while read -r result _; do
+		if [ "$result" = ok ]; then
 			$REFERENCE/goroutines "$tmp/mutants/$i.trace" >"$tmp/theirs.txt" 2>"$tmp/theirs.err"
 			if grep -q '^goroutines: panic' "$tmp/theirs.err"; then
 				timeout 10 $READER goroutines --canonical "$tmp/mutants/$i.trace" >"$tmp/ours.txt"
@@ -133,7 +133,7 @@ same_of_mutants()
 			same=$((same + 1))
 		fi
 		i=$((i + 1))
-	done <"$tmp/verdicts"
+	done <"$tmp/results"
 	rm -rf "$tmp/mutants"
 	[ $same -gt 50 ] || { echo "only $same were accepted"; return 1; }
 }

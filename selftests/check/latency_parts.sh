@@ -25,7 +25,7 @@ adds_up()
 		([.functions[], .goroutines[]] | map(select(wrong)) == []) and
 		((.goroutines | length) < .count or (.functions | sums) == (.goroutines | sums)) and
 		(.functions | map(.count) | add // 0) == .count' \
-		"$1" >"$tmp/verdict" && return
+		"$1" >"$tmp/result" && return
 	echo "does not add up:"
 	jq -c "$PARTS"' [.functions[], .goroutines[]] | map(select(wrong)) | .[0]' "$1"
 	return 1
@@ -151,18 +151,18 @@ forms()
 # Goroutines in states that no program reaches.
 mutants()
 {
-	local i=0 verdict same=0
+	local i=0 result same=0
 
 	$REFERENCE/mutate -seed 20261121 -n 100 -worlds 50 -o "$tmp/mutants" $(mutation_bases) || return 1
 	for ((i = 0; i < 100; i++)); do
-		verdict=0
+		result=0
 		timeout 10 $READER latency --goroutines --json "$tmp/mutants/$i.trace" >"$tmp/latency.json" 2>"$tmp/err" ||
-			verdict=$?
-		if [ $verdict -eq 0 ]; then
+			result=$?
+		if [ $result -eq 0 ]; then
 			adds_up "$tmp/latency.json" || { sed -n "$((i + 1))p" "$tmp/mutants/index"; return 1; }
 			same=$((same + 1))
-		elif [ $verdict -ne 1 ] || [ "$(wc -l <"$tmp/err")" -ne 1 ]; then
-			echo "mutant $i: exit status $verdict"
+		elif [ $result -ne 1 ] || [ "$(wc -l <"$tmp/err")" -ne 1 ]; then
+			echo "mutant $i: exit status $result"
 			return 1
 		fi
 	done

@@ -51,7 +51,7 @@ offsets_of() # PROGRAM: the sources of the offsets, as doctor reports them
 	sleep 0.1	# the runtime's own goroutines
 	# Ignore cached results of an earlier analysis.
 	rm -rf "$tmp/cache"
-	XDG_CACHE_HOME=$PWD/$tmp/cache $GOTRACE doctor -p $pid --json | jq -r '.checks[] | "\(.verdict) \(.what) \(.text)"' |
+	XDG_CACHE_HOME=$PWD/$tmp/cache $GOTRACE doctor -p $pid --json | jq -r '.checks[] | "\(.result) \(.what) \(.text)"' |
 		grep -E '^(ok|note|missing) (offsets|target) '
 	kill -KILL $pid
 	wait $pid 2>/dev/null

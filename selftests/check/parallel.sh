@@ -11,7 +11,7 @@
 
 read -r seed first count <<<"${MUTANTS:-20261126 0 500}"
 
-verdict() # JOBS OPTION... FILE: all that is printed, and the exit status
+outcome() # JOBS OPTION... FILE: all that is printed, and the exit status
 {
 	local jobs=$1
 	shift
@@ -20,24 +20,24 @@ verdict() # JOBS OPTION... FILE: all that is printed, and the exit status
 	echo "exit status $?"
 }
 
-same_verdict() # OPTION... FILE
+same_outcome() # OPTION... FILE
 {
 	local one four
 
-	one=$(verdict 1 "$@")
-	four=$(verdict 4 "$@")
+	one=$(outcome 1 "$@")
+	four=$(outcome 4 "$@")
 	[ "$one" = "$four" ] && return
 	printf '%s\nwith 1 job:  %s\nwith 4 jobs: %s\n' "$*" "$one" "$four"
 	return 1
 }
 
-same_verdicts() # FILE...
+same_outcomes() # FILE...
 {
 	local file failed=0
 
 	for file; do
-		same_verdict "$file" || failed=1
-		same_verdict --lenient "$file" || failed=1
+		same_outcome "$file" || failed=1
+		same_outcome --lenient "$file" || failed=1
 	done
 	[ $# -gt 0 ] && return $failed
 }
@@ -53,7 +53,7 @@ half_of_the_mutants() # 1 or 2
 	local files=("$tmp"/mutants/*.trace) n
 
 	n=$((${#files[@]} / 2))
-	if [ "$1" = 1 ]; then same_verdicts "${files[@]:0:n}"; else same_verdicts "${files[@]:n}"; fi
+	if [ "$1" = 1 ]; then same_outcomes "${files[@]:0:n}"; else same_outcomes "${files[@]:n}"; fi
 }
 
 all_mutants()
@@ -83,8 +83,8 @@ ktap_start
 if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" &&
 	try "programs trace themselves for long" trace_long_runs && try "and shortly" trace_short_runs &&
 	try "$count mutants of seed $seed are made" make_mutants; then
-	try "traces of programs" same_verdicts "$CORPUS"/runs/*.trace
-	try "Go's golden traces" same_verdicts "$CORPUS/$ORACLE_GO"/v2/*.trace
+	try "traces of programs" same_outcomes "$CORPUS"/runs/*.trace
+	try "Go's golden traces" same_outcomes "$CORPUS/$ORACLE_GO"/v2/*.trace
 	try "mutants" all_mutants
 	try "an invalid number of jobs is refused" jobs_are_checked
 fi

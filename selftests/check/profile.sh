@@ -35,8 +35,8 @@ same_profile()
 		return
 	fi
 	! is_v1 "$2" || within=10
-	$REFERENCE/profiles -within $within "$tmp/ours.pb.gz" "$tmp/theirs.pb.gz" >"$tmp/verdict" && return
-	cat "$tmp/verdict"
+	$REFERENCE/profiles -within $within "$tmp/ours.pb.gz" "$tmp/theirs.pb.gz" >"$tmp/result" && return
+	cat "$tmp/result"
 	return 1
 }
 
@@ -46,9 +46,9 @@ same_as_go()
 	local kind
 
 	for kind in $kinds; do
-		: >"$tmp/verdict"
+		: >"$tmp/result"
 		same_profile "$kind" "$1" || { echo "$kind"; return 1; }
-		compared=$((compared + $(sed -n '1s/.* stacks, \([0-9]*\) intervals.*/\1/p' "$tmp/verdict") + 0))
+		compared=$((compared + $(sed -n '1s/.* stacks, \([0-9]*\) intervals.*/\1/p' "$tmp/result") + 0))
 	done
 }
 
@@ -95,7 +95,7 @@ older_tools()
 		for kind in $kinds; do
 			theirs "$kind" "$trace" "$go" && $REFERENCE/profiles -kind "$kind" -with-stack "$tmp/theirs.pb.gz" "$trace" ||
 				{ echo "$go $kind"; return 1; }
-			$REFERENCE/profiles -kind "$kind" "$tmp/theirs.pb.gz" "$trace" >"$tmp/verdict" || differ=$((differ + 1))
+			$REFERENCE/profiles -kind "$kind" "$tmp/theirs.pb.gz" "$trace" >"$tmp/result" || differ=$((differ + 1))
 		done
 	done
 	echo "$differ profiles differ otherwise"
@@ -111,8 +111,8 @@ agrees()
 	for kind in $chosen; do
 		# shellcheck disable=SC2086 # several options
 		$READER profile "$kind" "$1" $2 -o "$tmp/ours.pb.gz" &&
-			$REFERENCE/profiles -kind "$kind" $3 "$tmp/ours.pb.gz" "$1" >"$tmp/verdict" &&
-			! grep -q '^0 stacks' "$tmp/verdict" || { echo "$kind"; cat "$tmp/verdict"; return 1; }
+			$REFERENCE/profiles -kind "$kind" $3 "$tmp/ours.pb.gz" "$1" >"$tmp/result" &&
+			! grep -q '^0 stacks' "$tmp/result" || { echo "$kind"; cat "$tmp/result"; return 1; }
 	done
 }
 
@@ -135,8 +135,8 @@ one_goroutine()
 
 	id=$($READER goroutines --all --json "$trace" | jq '[.goroutines[] | select(.name != "")] | max_by(.sched_wait).id') || return 1
 	$READER profile sched "$trace" --goroutine "$id" -o "$tmp/ours.pb.gz" &&
-		$REFERENCE/profiles -kind sched -goroutine "$id" "$tmp/ours.pb.gz" "$trace" | tee "$tmp/verdict" &&
-		! grep -q '^0 stacks' "$tmp/verdict"
+		$REFERENCE/profiles -kind sched -goroutine "$id" "$tmp/ours.pb.gz" "$trace" | tee "$tmp/result" &&
+		! grep -q '^0 stacks' "$tmp/result"
 }
 
 labels()

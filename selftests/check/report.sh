@@ -194,7 +194,7 @@ golden() # each valid trace of all formats; of others, an error, and no file
 
 	for trace in "$CORPUS/$ORACLE_GO"/v2/*.trace "$CORPUS/$ORACLE_GO"/v1/*; do
 		rm -f "$tmp/page.html"
-		if $READER check "$trace" >"$tmp/verdict" 2>&1; then
+		if $READER check "$trace" >"$tmp/result" 2>&1; then
 			n=$((n + 1))
 			$READER report -o "$tmp/page.html" "$trace" && data "$tmp/page.html" >"$tmp/data" &&
 				$READER latency --goroutines --json "$trace" >"$tmp/latency" 2>"$tmp/err" &&

@@ -150,23 +150,23 @@ many_at_once()
 # the trace.
 mutants()
 {
-	local verdict verb i=0 same=0
+	local result verb i=0 same=0
 
 	$REFERENCE/mutate -seed 20261126 -n 250 -worlds 20 -o "$tmp/mutants" "$CORPUS/$ORACLE_GO"/v2/go122-annotations*.trace \
 		"$CORPUS/$ORACLE_GO"/v2/go122-task-across-generations.trace || return 1
-	seq -f "$tmp/mutants/%.0f.trace" 0 249 | $REFERENCE/verdict >"$tmp/verdicts"
-	while read -r verdict _; do
+	seq -f "$tmp/mutants/%.0f.trace" 0 249 | $REFERENCE/expected >"$tmp/results"
+	while read -r result _; do
 		for verb in tasks "regions --function main --name e" "requests --worst 3"; do
 			timeout 20 $READER $verb "$tmp/mutants/$i.trace" >"$tmp/out" 2>"$tmp/err"
 			[ $? -le 1 ] || { echo "$verb: mutant $i"; return 1; }
 		done
-		if [ "$verdict" = ok ]; then
+		if [ "$result" = ok ]; then
 			timeout 60 $REFERENCE/tasks -made-up $READER "$tmp/mutants/$i.trace" >"$tmp/counts" 2>"$tmp/err" ||
 				{ cat "$tmp/counts" "$tmp/err"; sed -n "$((i + 1))p" "$tmp/mutants/index"; return 1; }
 			same=$((same + 1))
 		fi
 		i=$((i + 1))
-	done <"$tmp/verdicts"
+	done <"$tmp/results"
 	rm -rf "$tmp/mutants"
 	[ $same -gt 10 ] || { echo "only $same were accepted"; return 1; }
 }

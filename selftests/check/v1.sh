@@ -12,7 +12,7 @@
 
 OLD_GO=go1.22.12 # the last release that reads all of them, with 25 of them
 
-verdict_is_its_name() # TRACE
+result_is_its_name() # TRACE
 {
 	local status
 
@@ -124,7 +124,7 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "25 traces of $OLD_GO" count_is 25 "$CORPUS/$OLD_GO"/v1/*
 	try "12 traces of $ORACLE_GO" count_is 12 "$CORPUS/$ORACLE_GO"/v1/*
 	for trace in "$CORPUS"/{$OLD_GO,$ORACLE_GO}/v1/*; do
-		try "${trace#"$CORPUS"/}" verdict_is_its_name "$trace"
+		try "${trace#"$CORPUS"/}" result_is_its_name "$trace"
 	done
 	for trace in "$CORPUS/$OLD_GO"/v1/*_good; do
 		case $trace in

@@ -40,7 +40,7 @@ golden() # each valid trace of all formats
 	local trace n=0
 
 	for trace in "$CORPUS/$ORACLE_GO"/v2/*.trace "$CORPUS/$ORACLE_GO"/v1/*; do
-		$READER check "$trace" >"$tmp/verdict" 2>&1 || continue
+		$READER check "$trace" >"$tmp/result" 2>&1 || continue
 		n=$((n + 1))
 		$READER view --json "$trace" >"$tmp/data" && decode lanes "$tmp/data" || { echo "$trace"; return 1; }
 	done

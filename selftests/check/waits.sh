@@ -14,9 +14,9 @@ agrees()
 	local trace=$1 status
 	shift
 
-	timeout 300 build/reference/waits "$@" build/gotrace "$trace" >"$tmp/verdict"
+	timeout 300 build/reference/waits "$@" build/gotrace "$trace" >"$tmp/result"
 	status=$?
-	cut -c 1-1000 "$tmp/verdict"
+	cut -c 1-1000 "$tmp/result"
 	return $status
 }
 
@@ -44,7 +44,7 @@ target()
 counted()
 {
 	try "$@"
-	note "$(grep -h '^path: \|^latency, \|^waits: \|^histogram: ' "$tmp/verdict" 2>/dev/null)"
+	note "$(grep -h '^path: \|^latency, \|^waits: \|^histogram: ' "$tmp/result" 2>/dev/null)"
 }
 
 ktap_start

@@ -146,11 +146,11 @@ static void decide(struct diff *d, struct diff_row *row, const struct diff_opts 
 	if (!row->tested)
 		return;
 	if (row->contrast.low > 0)
-		row->verdict = is_bad ? VERDICT_WORSE : VERDICT_CHANGED;
+		row->result = is_bad ? DIFF_WORSE : DIFF_CHANGED;
 	else if (row->contrast.high < 0)
-		row->verdict = is_bad ? VERDICT_BETTER : VERDICT_CHANGED;
-	d->found += row->verdict != VERDICT_NOISE;
-	if (row->verdict != VERDICT_WORSE || isnan(opts->threshold))
+		row->result = is_bad ? DIFF_BETTER : DIFF_CHANGED;
+	d->found += row->result != DIFF_NOISE;
+	if (row->result != DIFF_WORSE || isnan(opts->threshold))
 		return;
 	beyond = contrast__of(&row->a, &row->b, 1 + opts->threshold, tail);
 	row->exceeds = beyond.low > 0;

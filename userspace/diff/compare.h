@@ -20,11 +20,11 @@
 #define DIFF_LEAST_REQUESTS_P99 100 /* of fewer it is the longest one */
 #define DIFF_ROUNDING		(1 / 32.) /* relative, of quantiles: half a class of analysis/lengths.h */
 
-enum diff_verdict {
-	VERDICT_NOISE,	 /* the difference may be noise */
-	VERDICT_CHANGED, /* it differs, and more of it is neither worse nor better */
-	VERDICT_BETTER,
-	VERDICT_WORSE
+enum diff_result {
+	DIFF_NOISE,   /* the difference may be noise */
+	DIFF_CHANGED, /* it differs, and more of it is neither worse nor better */
+	DIFF_BETTER,
+	DIFF_WORSE
 };
 
 struct diff_row {
@@ -34,7 +34,7 @@ struct diff_row {
 	struct contrast contrast; /* of b and a */
 	bool tested;
 	bool exceeds; /* it is worse by more than the threshold, and by more than noise */
-	enum diff_verdict verdict;
+	enum diff_result result;
 };
 
 struct diff_opts {

@@ -58,7 +58,7 @@ static void print_json(const struct doctor *d, const struct analysis *a,
 	json__open(&j, "checks", '[');
 	for (size_t i = 0; i < d->n; i++) {
 		json__open(&j, NULL, '{');
-		json__string(&j, "verdict", names[d->finding[i].level]);
+		json__string(&j, "result", names[d->finding[i].level]);
 		json__string(&j, "what", d->finding[i].what);
 		json__string(&j, "text", d->finding[i].text);
 		json__close(&j, '}');

@@ -15,11 +15,11 @@
 #define NUMBER (TABLE_TIME + 1) /* width of a column */
 #define USED   (4 * NUMBER + 9 + 10)
 
-static const char *const verdicts[] = {
-	[VERDICT_NOISE] = "",
-	[VERDICT_CHANGED] = "changed",
-	[VERDICT_BETTER] = "better",
-	[VERDICT_WORSE] = "worse",
+static const char *const results[] = {
+	[DIFF_NOISE] = "",
+	[DIFF_CHANGED] = "changed",
+	[DIFF_BETTER] = "better",
+	[DIFF_WORSE] = "worse",
 };
 
 static struct trace_string name_of(const struct diff_report *r, const struct diff_row *row)
@@ -86,7 +86,7 @@ static void put_row(struct out *o, const struct diff_report *r, const struct dif
 	put_value(o, row, known, c->difference);
 	put_value(o, row, known && c->known, (c->high - c->low) / 2);
 	put_change(o, row);
-	out__format(o, "  %-8s", verdicts[row->verdict]);
+	out__format(o, "  %-8s", results[row->result]);
 	put_name(o, r, row);
 }
 
@@ -107,7 +107,7 @@ static void put_group(struct out *o, const struct diff_report *r, enum figure_gr
 		row = &r->diff.rows[i];
 		if (figure_infos[row->kind].group != group || !row->tested)
 			continue;
-		if (row->verdict == VERDICT_NOISE && shown >= top) {
+		if (row->result == DIFF_NOISE && shown >= top) {
 			more++;
 			continue;
 		}
@@ -188,8 +188,7 @@ static void put_json_row(struct json *j, const struct diff_report *r, const stru
 	json__double(j, "low", row->contrast.known ? row->contrast.low : NAN);
 	json__double(j, "high", row->contrast.known ? row->contrast.high : NAN);
 	json__bool(j, "tested", row->tested);
-	json__string(j, "verdict",
-		     row->verdict == VERDICT_NOISE ? "noise" : verdicts[row->verdict]);
+	json__string(j, "result", row->result == DIFF_NOISE ? "noise" : results[row->result]);
 	json__bool(j, "exceeds_threshold", row->exceeds);
 	json__close(j, '}');
 }

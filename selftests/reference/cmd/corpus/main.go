@@ -9,7 +9,7 @@
 //	                                tool-NAME. SUCCESS is expected, or FAILURE with a quoted
 //	                                regular expression
 //	text/NAME.txt                   the same as they stand there, in the text form
-//	fuzz/NAME fuzz/NAME.expect      seeds of the reader's fuzz test; no verdict comes with them,
+//	fuzz/NAME fuzz/NAME.expect      seeds of the reader's fuzz test; no expected result comes with them,
 //	                                so it is that of golang.org/x/exp/trace now
 //	v1/NAME                         traces of Go 1.5 to 1.21
 //
@@ -28,7 +28,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gotrace-bpf/selftests/reference/internal/verdict"
+	"gotrace-bpf/selftests/reference/internal/expected"
 	"gotrace-bpf/selftests/reference/internal/wire"
 )
 
@@ -160,8 +160,8 @@ func section(archive []byte, name string) []byte {
 
 // expectation is the result of Go's current reader, in the form of a golden test.
 func expectation(binary []byte) []byte {
-	v := verdict.Of(bytes.NewReader(binary), nil)
-	if v.Kind == verdict.OK {
+	v := expected.Of(bytes.NewReader(binary), nil)
+	if v.Kind == expected.OK {
 		return []byte("SUCCESS\n")
 	}
 	return fmt.Appendf(nil, "FAILURE %q\n", regexp.QuoteMeta(v.Reason))

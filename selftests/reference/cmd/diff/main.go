@@ -77,7 +77,7 @@ type row struct {
 	Difference float64
 	Low, High  *float64
 	Tested     bool
-	Verdict    string
+	Result     string
 }
 
 // side is a recording in slices.
@@ -312,7 +312,7 @@ func compare(gotrace, a, b, per string, slices int) (bool, error) {
 			return false, err
 		}
 	}
-	fmt.Printf("%d figures compared, %d with a verdict\n", c.n, c.verdicts)
+	fmt.Printf("%d figures compared, %d with a result\n", c.n, c.results)
 	return c.wrong == 0 && c.n > 0, nil
 }
 
@@ -380,10 +380,10 @@ func (c *comparison) commands(gotrace, file string, i int, figures []row) error 
 }
 
 type comparison struct {
-	of                 [2]*side
-	per                string
-	tested             int
-	n, verdicts, wrong int
+	of                [2]*side
+	per               string
+	tested            int
+	n, results, wrong int
 }
 
 func (c *comparison) differ(format string, args ...any) {
@@ -399,7 +399,7 @@ func (c *comparison) row(r *row) {
 		c.quantile(r)
 	}
 	if c.of[0].sums[r.key] == nil && c.of[1].sums[r.key] == nil {
-		c.verdict(r, 0, 0, 0, 0, false)
+		c.result(r, 0, 0, 0, 0, false)
 		return
 	}
 	var value, sigma, freedom [2]float64
@@ -438,7 +438,7 @@ func (c *comparison) row(r *row) {
 		c.differ("%v: tested is %v", r.key, r.Tested)
 	}
 	variance := sigma[0]*sigma[0] + sigma[1]*sigma[1]
-	c.verdict(r, value[1]-value[0], math.Sqrt(variance), margin,
+	c.result(r, value[1]-value[0], math.Sqrt(variance), margin,
 		variance*variance/(math.Pow(sigma[0], 4)/freedom[0]+math.Pow(sigma[1], 4)/freedom[1]), true)
 }
 
@@ -458,22 +458,22 @@ func (c *comparison) quantile(r *row) {
 	c.n++
 }
 
-// verdict compares the interval with that of the probability; without `known`, only verdict and interval.
+// result compares the interval with that of the probability; without `known`, only result and interval.
 // The interval is wider by the margin on both sides.
-func (c *comparison) verdict(r *row, difference, sigma, margin, freedom float64, known bool) {
+func (c *comparison) result(r *row, difference, sigma, margin, freedom float64, known bool) {
 	if r.Low == nil || r.High == nil {
 		if r.Tested {
 			c.differ("%v is tested without an interval", r.key)
 		}
 		return
 	}
-	if found := r.Verdict != "noise"; found != (r.Tested && (*r.Low > 0 || *r.High < 0)) {
-		c.differ("%v: %s, although the interval is %v to %v", r.key, r.Verdict, *r.Low, *r.High)
+	if found := r.Result != "noise"; found != (r.Tested && (*r.Low > 0 || *r.High < 0)) {
+		c.differ("%v: %s, although the interval is %v to %v", r.key, r.Result, *r.Low, *r.High)
 	}
 	if !known {
 		return
 	}
-	c.verdicts++
+	c.results++
 	if sigma <= 1e-9*math.Max(*r.A.Value, *r.B.Value) { // of figures that are the same in all slices only rounding is left
 		least := 1e-6 * (*r.A.Value + *r.B.Value)
 		if math.Abs(*r.Low+margin-difference) > least || math.Abs(*r.High-margin-difference) > least {

@@ -3,7 +3,7 @@
 //
 //	events FILE
 //	events -sort <TEXT      text of a v1 trace in, text out: undoes what hash maps decided
-//	events -digest <NAMES   of each file named on standard input: its verdict and a hash of its text
+//	events -digest <NAMES   of each file named on standard input: its result and a hash of its text
 //
 // Exit status 0; 1 if the trace is rejected, after all events before the error; 2 on a usage error.
 package main
@@ -17,14 +17,14 @@ import (
 	"os"
 
 	"gotrace-bpf/selftests/reference/internal/canonical"
-	"gotrace-bpf/selftests/reference/internal/verdict"
+	"gotrace-bpf/selftests/reference/internal/expected"
 
 	"golang.org/x/exp/trace"
 )
 
 func main() {
 	sort := flag.Bool("sort", false, "sort canonical text from standard input")
-	digest := flag.Bool("digest", false, "print verdicts and hashes of the files named on standard input")
+	digest := flag.Bool("digest", false, "print results and hashes of the files named on standard input")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: events FILE | events -sort <TEXT | events -digest <NAMES")
 	}
@@ -36,7 +36,7 @@ func main() {
 	case *digest && flag.NArg() == 0:
 		err = digests(os.Stdout, os.Stdin)
 	case !*sort && !*digest && flag.NArg() == 1:
-		var v verdict.Verdict
+		var v expected.Result
 		if v, err = write(os.Stdout, flag.Arg(0)); err == nil {
 			err = v.Err()
 		}
@@ -51,10 +51,10 @@ func main() {
 }
 
 // write prints the events of one trace.
-func write(out io.Writer, path string) (verdict.Verdict, error) {
+func write(out io.Writer, path string) (expected.Result, error) {
 	w := bufio.NewWriterSize(out, 1<<20)
 	var line []byte
-	v := verdict.OfFile(path, func(ev *trace.Event) {
+	v := expected.OfFile(path, func(ev *trace.Event) {
 		line = canonical.Append(line[:0], ev)
 		w.Write(line)
 	})
@@ -71,7 +71,7 @@ func digests(out io.Writer, names io.Reader) error {
 		if err != nil {
 			return err
 		}
-		if v.Kind == verdict.Panic {
+		if v.Kind == expected.Panic {
 			fmt.Fprintln(w, "panic -")
 		} else {
 			fmt.Fprintf(w, "%s %x\n", v.Kind, hash.Sum(nil))

@@ -54,7 +54,7 @@ func compare(gotrace, file string, n int, share float64) (bool, error) {
 		return false, err
 	}
 	m := waits.Load(lines)
-	var v waits.Verdict
+	var v waits.Counts
 	for _, g := range choose(m, n) {
 		segments, err := path(gotrace, file, g)
 		if err != nil {

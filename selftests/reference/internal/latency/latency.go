@@ -275,9 +275,9 @@ func (r Row) String() string {
 	if r.Name != "" {
 		what += " (" + r.Name + ")"
 	}
-	verdict := "ok"
+	result := "ok"
 	if !r.OK {
-		verdict = "WRONG"
+		result = "WRONG"
 	}
 	truth := fmt.Sprintf("%10.3f ms %+7.2f %%", float64(r.NS)/1e6, 100*float64(r.Ours-r.NS)/float64(max(r.NS, 1)))
 	if r.Stolen != 0 {
@@ -289,7 +289,7 @@ func (r Row) String() string {
 	if r.Share[1] > 0 {
 		truth = fmt.Sprintf("%.3f of %.3f..%.3f", float64(r.Ours)/float64(max(r.Whole, 1)), r.Share[0], r.Share[1])
 	}
-	return fmt.Sprintf("%-5s %-22s %-42s %10.3f ms  %-24s  %s", verdict, r.Function, what, float64(r.Ours)/1e6, truth, r.From)
+	return fmt.Sprintf("%-5s %-22s %-42s %10.3f ms  %-24s  %s", result, r.Function, what, float64(r.Ours)/1e6, truth, r.From)
 }
 
 // goStates are the components that Go's trace alone determines.

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"gotrace-bpf/selftests/reference/internal/verdict"
+	"gotrace-bpf/selftests/reference/internal/expected"
 	"gotrace-bpf/selftests/reference/internal/wire"
 )
 
@@ -54,7 +54,7 @@ func New(seed uint64, bases []Base, worlds int) *Maker {
 			f = nil
 		}
 		weight := 1
-		if verdict.Of(bytes.NewReader(b.Data), nil).Kind == verdict.OK {
+		if expected.Of(bytes.NewReader(b.Data), nil).Kind == expected.OK {
 			for size := len(b.Data); size > 10; size /= 4 {
 				weight += 2
 			}

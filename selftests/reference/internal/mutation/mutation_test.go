@@ -8,8 +8,8 @@ import (
 	"os"
 	"testing"
 
+	"gotrace-bpf/selftests/reference/internal/expected"
 	"gotrace-bpf/selftests/reference/internal/testtrace"
-	"gotrace-bpf/selftests/reference/internal/verdict"
 )
 
 func TestMutants(t *testing.T) {
@@ -32,17 +32,17 @@ func TestMutants(t *testing.T) {
 		if changes == "" {
 			t.Errorf("mutant %d of %s: nothing was done", i, base)
 		}
-		v := verdict.Of(bytes.NewReader(x), nil)
+		v := expected.Of(bytes.NewReader(x), nil)
 		kinds[v.Kind]++
-		if v.Kind == verdict.Refused {
+		if v.Kind == expected.Refused {
 			reasons[v.Reason] = true
 		}
 	}
 	if !bytes.Equal(data, original) {
 		t.Error("the base was changed")
 	}
-	if kinds[verdict.OK] < n/20 || kinds[verdict.Refused] < n/3 || len(reasons) < n/10 {
-		t.Errorf("verdicts %v, %d reasons", kinds, len(reasons))
+	if kinds[expected.OK] < n/20 || kinds[expected.Refused] < n/3 || len(reasons) < n/10 {
+		t.Errorf("results %v, %d reasons", kinds, len(reasons))
 	}
 	x, _, _ := a.Mutant(1)
 	if y, _, _ := New(8, bases, 3).Mutant(1); bytes.Equal(x, y) {

@@ -12,7 +12,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 
-	"gotrace-bpf/selftests/reference/internal/verdict"
+	"gotrace-bpf/selftests/reference/internal/expected"
 	"gotrace-bpf/selftests/reference/internal/wire"
 )
 
@@ -97,7 +97,7 @@ func (c *change) generation(gen uint64, version int, name string, broke *broken)
 		b := threads[c.IntN(len(threads))]
 		e := c.likely(gen)
 		b.Events = append(b.Events, e)
-		if v := verdict.Of(bytes.NewReader(c.f.Bytes()), nil); v.Kind != verdict.OK {
+		if v := expected.Of(bytes.NewReader(c.f.Bytes()), nil); v.Kind != expected.OK {
 			broke.add(c.f, name, e, v.Reason)
 			b.Events = b.Events[:len(b.Events)-1]
 		}

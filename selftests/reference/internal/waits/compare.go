@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Verdict counts what was compared.
-type Verdict struct {
+// Counts counts what was compared.
+type Counts struct {
 	Segments, Calls int            // segments; those of system calls
 	Differ          map[string]int // segments by the members that differ
 	CallsDiffer     int
@@ -40,7 +40,7 @@ func (s *Segment) members(guess bool) map[string]string {
 }
 
 // Compare compares the segments of a goroutine's path, oldest first, with those that the lines give.
-func (m *Model) Compare(g int64, theirs []Segment, v *Verdict) {
+func (m *Model) Compare(g int64, theirs []Segment, v *Counts) {
 	ours := m.Path(g, theirs[0].From, theirs[len(theirs)-1].To)
 	slices.Reverse(ours)
 	if v.Differ == nil {

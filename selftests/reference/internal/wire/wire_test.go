@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotrace-bpf/selftests/reference/internal/expected"
 	"gotrace-bpf/selftests/reference/internal/testtrace"
-	"gotrace-bpf/selftests/reference/internal/verdict"
 )
 
 func TestRealTrace(t *testing.T) {
@@ -30,8 +30,8 @@ func TestRealTrace(t *testing.T) {
 		}
 	}
 	again := f.Bytes()
-	before, after := verdict.Of(bytes.NewReader(data), nil), verdict.Of(bytes.NewReader(again), nil)
-	if before != after || before.Kind != verdict.OK {
+	before, after := expected.Of(bytes.NewReader(data), nil), expected.Of(bytes.NewReader(again), nil)
+	if before != after || before.Kind != expected.OK {
 		t.Errorf("%v became %v", before, after)
 	}
 	second, err := Parse(again)

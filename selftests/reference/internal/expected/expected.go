@@ -1,8 +1,8 @@
-// Package verdict is the expected result for a trace according to golang.org/x/exp/trace: it
-// accepts it, rejects it, or panics. Unlike package tracefile it distinguishes a panic from a
+// Package expected provides the expected result for a trace, that of golang.org/x/exp/trace: it
+// accepts the trace, rejects it, or panics. Unlike package tracefile it distinguishes a panic from a
 // rejection, because `gotrace` must agree with a rejection but must not crash where there is a
 // panic.
-package verdict
+package expected
 
 import (
 	"bufio"
@@ -21,35 +21,35 @@ const (
 	Panic   = "panic"
 )
 
-// Verdict is the result for one trace.
-type Verdict struct {
+// Result is the result for one trace.
+type Result struct {
 	Kind   string
 	Events int    // delivered
 	Reason string // one line; empty if OK
 }
 
 // String is "ok EVENTS", "refused REASON" or "panic REASON".
-func (v Verdict) String() string {
-	if v.Kind == OK {
-		return fmt.Sprint(OK, " ", v.Events)
+func (r Result) String() string {
+	if r.Kind == OK {
+		return fmt.Sprint(OK, " ", r.Events)
 	}
-	return v.Kind + " " + v.Reason
+	return r.Kind + " " + r.Reason
 }
 
 // Err is nil if the trace is valid.
-func (v Verdict) Err() error {
-	if v.Kind == OK {
+func (r Result) Err() error {
+	if r.Kind == OK {
 		return nil
 	}
-	return fmt.Errorf("%s after %d events: %s", v.Kind, v.Events, v.Reason)
+	return fmt.Errorf("%s after %d events: %s", r.Kind, r.Events, r.Reason)
 }
 
 // Of reads a trace and calls fn, unless it is nil, for each event. A panic of fn counts as one of
 // the reader.
-func Of(in io.Reader, fn func(*trace.Event)) (v Verdict) {
+func Of(in io.Reader, fn func(*trace.Event)) (r Result) {
 	defer func() {
 		if p := recover(); p != nil {
-			v.Kind, v.Reason = Panic, oneLine(fmt.Sprint(p))
+			r.Kind, r.Reason = Panic, oneLine(fmt.Sprint(p))
 		}
 	}()
 	reader, err := trace.NewReader(in)
@@ -61,21 +61,21 @@ func Of(in io.Reader, fn func(*trace.Event)) (v Verdict) {
 		if fn != nil {
 			fn(&ev)
 		}
-		v.Events++
+		r.Events++
 	}
 	if err == io.EOF && reader != nil {
-		v.Kind = OK
+		r.Kind = OK
 	} else {
-		v.Kind, v.Reason = Refused, oneLine(err.Error())
+		r.Kind, r.Reason = Refused, oneLine(err.Error())
 	}
-	return v
+	return r
 }
 
 // OfFile is Of on a file; one that cannot be opened is rejected.
-func OfFile(path string, fn func(*trace.Event)) Verdict {
+func OfFile(path string, fn func(*trace.Event)) Result {
 	f, err := os.Open(path)
 	if err != nil {
-		return Verdict{Kind: Refused, Reason: err.Error()}
+		return Result{Kind: Refused, Reason: err.Error()}
 	}
 	defer f.Close()
 	return Of(bufio.NewReaderSize(f, 1<<16), fn)
