@@ -37,6 +37,17 @@ run_queue()
 		/usr/bin/python3 selftests/report/timeline.py runqueue "$tmp/data" "$tmp/export"
 }
 
+# Those of docs/, of this page
+pictures()
+{
+	local name
+
+	mkdir "$tmp/pictures" && timeout 150 /usr/bin/python3 selftests/report/pictures.py "file://$PWD/$tmp/page.html" "$tmp/pictures" || return 1
+	for name in report report-request; do
+		[ "$(head -c 4 "$tmp/pictures/$name.png" | tail -c 3)" = PNG ] || return 1
+	done
+}
+
 hostile_names()
 {
 	/usr/bin/python3 selftests/report/made_pages.py hostile "$tmp/page.html" >"$tmp/hostile.html" &&
@@ -78,6 +89,7 @@ fi
 try "a report" report
 try "the kernel's states under goroutines are those of the events" kernel_states
 try "the run queue over time is that of an export" run_queue
+try "the pictures of the documentation can be made again" pictures
 try "names that are HTML" hostile_names
 try "a million spans" million_spans
 try "a view" view
