@@ -108,10 +108,15 @@ enum { OPT_FROM = 1024, OPT_TO, OPT_LENIENT, OPT_PROGRAM, OPT_JSON };
 	{ "jobs", 'j', "N", 0, "read N generations at once; default: the CPUs, at most 4", 0 }
 unsigned int default_jobs(void);
 unsigned int read_jobs(const char *text); /* an invalid one is a usage_error() */
-#define LENIENT_HELP	"tolerate a truncated or corrupt tail, and report what was left out"
-#define LENIENT_OPTION	{ "lenient", OPT_LENIENT, NULL, 0, LENIENT_HELP, 0 }
-#define BINARY_HELP	"the traced program, for the names in a trace of Go 1.5 or 1.6"
-#define BINARY_OPTION	{ "binary", OPT_PROGRAM, "FILE", 0, BINARY_HELP, 0 }
+#define LENIENT_HELP	  "tolerate a truncated or corrupt tail, and report what was left out"
+#define LENIENT_OPTION	  { "lenient", OPT_LENIENT, NULL, 0, LENIENT_HELP, 0 }
+#define BINARY_HELP	  "the traced program, for the names in a trace of Go 1.5 or 1.6"
+#define BINARY_OPTION	  { "binary", OPT_PROGRAM, "FILE", 0, BINARY_HELP, 0 }
+/* Of commands that print time spent, most of them for a part of the trace */
+#define TIMES_JSON_OPTION { "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 }
+#define PART_OPTIONS                                                                               \
+	{ "from", OPT_FROM, "T", 0, "only the time at T and later: " MOMENT_HELP, 0 },             \
+		{ "to", OPT_TO, "T", 0, "only the time before T", 0 }
 /* Of every command that reads all kinds of traces */
 #define READING_OPTIONS LENIENT_OPTION, BINARY_OPTION, MEMORY_OPTION, HELP_OPTION
 

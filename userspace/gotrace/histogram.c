@@ -34,7 +34,7 @@ static const struct argp_option options[] = {
 		"endpoint=/search; VALUE may contain * and ?; may be repeated: all must match"),
 	{ "from", OPT_FROM, "T", 0, "only intervals that end at T or later: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only intervals that end before T", 0 },
-	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
+	TIMES_JSON_OPTION,
 	COLOR_OPTION,
 	READING_OPTIONS,
 	{},

@@ -24,10 +24,18 @@ const char *const latency_json_parts[LATENCY_PARTS] = {
 	[PART_GO_BLOCKED] = "go_blocked_ns",
 };
 
+/* An element of a list of what the time of a part was spent on */
+static void put_named(struct json *j, struct trace_string name, int64_t ns)
+{
+	json__open(j, NULL, '{');
+	json__bytes(j, "name", name.data, name.len);
+	json__i64(j, "ns", ns);
+	json__close(j, '}');
+}
+
 static int put_reasons(struct json *j, const struct latency *l, const struct latency_stats *stats,
 		       const char *name, enum latency_part part)
 {
-	struct trace_string reason;
 	struct duration *reasons;
 	size_t n;
 
@@ -35,13 +43,8 @@ static int put_reasons(struct json *j, const struct latency *l, const struct lat
 	if (!reasons)
 		return -ENOMEM;
 	json__open(j, name, '[');
-	for (size_t i = 0; i < n; i++) {
-		reason = latency__reason(l, reasons[i].kind);
-		json__open(j, NULL, '{');
-		json__bytes(j, "name", reason.data, reason.len);
-		json__i64(j, "ns", reasons[i].ns);
-		json__close(j, '}');
-	}
+	for (size_t i = 0; i < n; i++)
+		put_named(j, latency__reason(l, reasons[i].kind), reasons[i].ns);
 	json__close(j, ']');
 	free(reasons);
 	return 0;
@@ -50,7 +53,6 @@ static int put_reasons(struct json *j, const struct latency *l, const struct lat
 /* In an aligned trace: what held the CPUs while the thread waited for one. */
 static int put_tasks(struct json *j, const struct latency *l, const struct latency_stats *stats)
 {
-	struct trace_string task;
 	struct duration *tasks;
 	size_t n;
 
@@ -60,13 +62,8 @@ static int put_tasks(struct json *j, const struct latency *l, const struct laten
 	if (!tasks)
 		return -ENOMEM;
 	json__open(j, "cpu_held_by", '[');
-	for (size_t i = 0; i < n; i++) {
-		task = latency__task(l, tasks[i].kind);
-		json__open(j, NULL, '{');
-		json__bytes(j, "name", task.data, task.len);
-		json__i64(j, "ns", tasks[i].ns);
-		json__close(j, '}');
-	}
+	for (size_t i = 0; i < n; i++)
+		put_named(j, latency__task(l, tasks[i].kind), tasks[i].ns);
 	json__close(j, ']');
 	free(tasks);
 	return 0;

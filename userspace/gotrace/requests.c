@@ -26,7 +26,7 @@ static const struct argp_option options[] = {
 	ANNOTATION_FILTERS("requests", "created"),
 	{ "from", OPT_FROM, "T", 0, "only requests that end at T or later: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only requests that end before T", 0 },
-	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
+	TIMES_JSON_OPTION,
 	COLOR_OPTION,
 	READING_OPTIONS,
 	{},

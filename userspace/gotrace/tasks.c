@@ -32,8 +32,7 @@ static const char *const kinds[] = {
 #define OPTIONS(what, belongs)                                                                     \
 	SORT_OPTION("count, p50, p90, p99 or max"), ANNOTATION_FILTERS(what, belongs),             \
 		{ "from", OPT_FROM, "T", 0, "only what ends at T or later: " MOMENT_HELP, 0 },     \
-		{ "to", OPT_TO, "T", 0, "only what ends before T", 0 },                            \
-		{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },         \
+		{ "to", OPT_TO, "T", 0, "only what ends before T", 0 }, TIMES_JSON_OPTION,         \
 		COLOR_OPTION, READING_OPTIONS,                                                     \
 	{                                                                                          \
 	}

@@ -39,7 +39,7 @@ static const struct argp_option options[] = {
 	{ "runtime", OPT_RUNTIME, NULL, 0, "include the goroutines of the Go runtime", 0 },
 	{ "from", OPT_FROM, "T", 0, "only what lies after T: " MOMENT_HELP, 0 },
 	{ "to", OPT_TO, "T", 0, "only what lies before T", 0 },
-	{ "json", OPT_JSON, NULL, 0, "print JSON, with times in nanoseconds", 0 },
+	TIMES_JSON_OPTION,
 	COLOR_OPTION,
 	READING_OPTIONS,
 	{},
