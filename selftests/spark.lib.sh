@@ -21,6 +21,13 @@ install_spark() # sets SPARK_PYTHON; of exactly the versions of the requirements
 	[ -e "$folder/complete" ]
 }
 
+prepare_spark() # COMMAND, which builds what the script needs: the first results of a script
+{
+	try "packages" selftests/deps.sh default-jre-headless python3-venv
+	try "build" "$1"
+	try "pinned Spark" install_spark
+}
+
 # MASTER (DIR OUT)... [SETTING...]: see answers.py. Standard input has the jobs.
 spark_answers()
 {

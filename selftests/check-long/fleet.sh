@@ -147,9 +147,7 @@ for n in "${FLEET_HOSTS_AT[@]}"; do
 	[ "$n" -ge "$FLEET_FILES" ] || at+=("$n")
 done
 at+=("$FLEET_FILES")
-try "packages" selftests/deps.sh default-jre-headless python3-venv
-try "build" builds
-try "pinned Spark" install_spark
+prepare_spark builds
 try "named queries" list_queries
 try "$FLEET_FILES traces of $FLEET_BYTES bytes" make_fleet "$dir/traces" "$FLEET_FILES" "$FLEET_BYTES"
 try "the traces differ" different && note "$size bytes of traces"

@@ -155,9 +155,7 @@ copy_of_package() # pip writes into the folder that it installs
 }
 
 ktap_start
-try "packages" selftests/deps.sh default-jre-headless python3-venv
-try "build" builds
-try "pinned Spark" install_spark
+prepare_spark builds
 try "unit tests" env PYTHONPATH=fleet python3 -m unittest discover -s fleet/tests
 try "the installed package has the same queries" lists
 try "a trace with kernel events, beside another program" recorded
