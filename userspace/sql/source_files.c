@@ -74,7 +74,8 @@ static int add_entry(struct source_files *s, const FTSENT *entry, struct error *
 static int add_folder(struct source_files *s, const char *path, struct error *error)
 {
 	char *copy = strdup(path), *const paths[] = { copy, NULL };
-	FTS *fts = copy ? fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, by_name) : NULL;
+	FTS *fts =
+		copy ? fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name) : NULL;
 	size_t before = s->n;
 	FTSENT *entry;
 	int err = 0;
