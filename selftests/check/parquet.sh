@@ -69,7 +69,9 @@ gc_cost()
 	$READER stat --json "$short" >"$tmp/stat" && $READER latency --all --json "$short" >"$tmp/latency" || return 1
 	$READER events --json "$short" | jq -c -S -n --slurpfile s "$tmp/stat" --slurpfile l "$tmp/latency" '
 		reduce (inputs | select(.kind == "RangeBegin" or .kind == "RangeEnd")) as $e ({open: {}, all: []}; "\($e.name) \($e.goroutine // $e.proc)" as $key |
-			if $e.kind == "RangeBegin" then .open[$key] = $e.time else .all += [{name: $e.name, ns: ($e.time - .open[$key])}] end) | .all |
+			if $e.kind == "RangeBegin" then .open[$key] = $e else .all += [{name: $e.name, ns: ($e.time - .open[$key].time)}] | del(.open[$key]) end) |
+		# what is open at the end counts, but has no duration
+		.all + [.open[] | {name, ns: null}] |
 		def of(f): map(select(.name | f) | .ns);
 		of(startswith("GC concurrent")) as $gc | of(startswith("stop-the-world")) as $stw | of(startswith("GC incremental sweep")) as $sweep | of(startswith("GC mark assist")) as $assist |
 		([$l[0].goroutines[].of_which.gc_assist_ns] | add) as $assist_ns | ([$l[0].goroutines[].oncpu_ns] | add) as $oncpu |
@@ -163,6 +165,31 @@ special_names()
 	done
 }
 
+# Names that are not UTF-8, some of which would be the same without the other bytes, and paths that are too long for a
+# directory, of which the first half differs, or which would be cut within a character
+other_names()
+{
+	local in=$tmp/names long
+
+	long=$(printf '\303\244%.0s' {1..70})
+	mkdir -p "$in/a/$long" "$in/b/x$long" "$in/c/y$long" "$in"/host=$'h\xff/service=s\xc3' && cut_short "$in"/$'\xff.trace' "$in"/$'\xfe.trace' \
+		"$in"/host=$'h\xff/service=s\xc3/x.trace' "$in/a/$long/x.trace" "$in/b/x$long/x.trace" "$in/c/y$long/x.trace" || return 1
+	(cd "$tmp" && timeout 100 "$OLDPWD/$READER" export parquet names -o other-names) || return 1
+	sql "SELECT file, host, service FROM runs ORDER BY file" "$in" | jq -c -S 'select(.file | contains("\u00e4") | not) | .file |= sub(".*names/"; "names/")' >"$tmp/others.other"
+	[ "$(wc -l <"$tmp/others.other")" -eq 3 ] && grep -qF '"names/\\xff.trace"' "$tmp/others.other" && grep -qF '"h\\xff"' "$tmp/others.other" || { cat "$tmp/others.other"; return 1; }
+	sql "SELECT file, host, service FROM runs ORDER BY file" "$tmp/other-names" >"$tmp/all.sql" && grep -v '\(ä\)' "$tmp/all.sql" >"$tmp/others.sql"
+	same others && [ "$(grep 'ä/x.trace"' "$tmp/all.sql" | sort -u | wc -l)" -eq 3 ]
+}
+
+cut_short() # FILE...: small traces
+{
+	local file
+
+	for file; do
+		$READER cut --to 1ms "$short" -o "$file" || return 1
+	done
+}
+
 # --- encodings
 
 # More rows than a group: distinct texts and numbers, gaps, nulls, and equal ones
@@ -209,6 +236,7 @@ try "the query noisy-neighbours" noisy_neighbours
 try "an empty table loses its file" emptied
 try "what a killed export left is removed" killed
 try "names with special characters" special_names
+try "names that are not UTF-8 or too long" other_names
 try "many rows" many_rows
 try "forged files" forged
 ktap_end

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 #define STAGING	  ".gotrace-"
 #define UNKNOWN	  "__HIVE_DEFAULT_PARTITION__"
 #define NAME_LEN  200 /* bytes of a value in the name of a directory */
-#define NAME_SIZE (NAME_LEN + 32)
+#define NAME_SIZE (NAME_LEN + 48)
 #define FILE_NAME "rows.parquet"
 #define LETTERS	  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 
@@ -166,7 +167,7 @@ const char *parquet_place__staging(const struct parquet_place *p)
 	return p->staging;
 }
 
-/* Of a name that is too long for a directory: its end, which tells traces apart. */
+/* The end of a name that is too long for a directory, without half a character. */
 static const char *last_part(const char *value)
 {
 	size_t len = 0;
@@ -174,7 +175,19 @@ static const char *last_part(const char *value)
 
 	while (p > value && len + 3 <= NAME_LEN)
 		len += strchr(LETTERS, *--p) ? 1 : 3;
+	while (p > value && (*p & 0xc0) == 0x80)
+		p++;
 	return p;
+}
+
+/* FNV-1a: of the whole name, in place of its begin, so that names with the same end differ. */
+static uint64_t sum_of(const char *value)
+{
+	uint64_t sum = 0xcbf29ce484222325u;
+
+	for (; *value; value++)
+		sum = (sum ^ (unsigned char)*value) * 0x100000001b3u;
+	return sum;
 }
 
 /* A name that engines take for null: Spark the one of Hive, DuckDB also "null" in any case. */
@@ -187,12 +200,16 @@ static bool means_null(const char *value)
 static void partition_name(char ret[NAME_SIZE], const char *key, const char *value)
 {
 	size_t n = (size_t)snprintf(ret, NAME_SIZE, "%s=", key);
+	const char *end;
 
 	if (!value || !value[0])
 		value = UNKNOWN;
 	else if (means_null(value))
 		n += (size_t)snprintf(ret + n, NAME_SIZE - n, "%%%02X", (unsigned char)*value++);
-	for (value = last_part(value); *value; value++)
+	end = last_part(value);
+	if (end != value)
+		n += (size_t)snprintf(ret + n, NAME_SIZE - n, "%016" PRIx64 "-", sum_of(value));
+	for (value = end; *value; value++)
 		n += (size_t)snprintf(ret + n, NAME_SIZE - n,
 				      strchr(LETTERS, *value) ? "%c" : "%%%02X",
 				      (unsigned char)*value);
@@ -242,7 +259,7 @@ static int enter_partition(const struct parquet_place *p, const char *table,
 	fd = enter(p, fd, name, make);
 	partition_name(name, "service", source->service);
 	fd = enter(p, fd, name, make);
-	partition_name(name, "file", source->path);
+	partition_name(name, "file", source->file);
 	return enter(p, fd, name, make);
 }
 

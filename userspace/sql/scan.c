@@ -95,7 +95,7 @@ static int note_start(struct scan *s, const struct timeline_step *step, struct e
 	s->noted = true;
 	if (source__note(&s->source, step->event))
 		return producer__out_of_memory(error);
-	s->constants[COMMON_FILE] = constant(&s->rows, s->source.path);
+	s->constants[COMMON_FILE] = constant(&s->rows, s->source.file);
 	s->constants[COMMON_HOST] = constant(&s->rows, s->source.host);
 	s->constants[COMMON_SERVICE] = constant(&s->rows, s->source.service);
 	return 0;

@@ -4,21 +4,40 @@
  */
 #include "sql/source.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "flight/file_name.h"
 #include "format/about.h"
+#include "lib/unicode.h"
 
 #define SECOND 1000000000ll
 
-/* Sets *ret, unless it is known, to `len` bytes. 0 or -ENOMEM. */
+/*
+ * Sets *ret, unless it is known, to `len` bytes, of which those that are not UTF-8 become \xNN: engines
+ * accept no others, and two files must not get the same name. 0 or -ENOMEM.
+ */
 static int set(char **ret, const char *data, size_t len)
 {
+	const unsigned char *p = (const unsigned char *)data;
+	size_t n = 0, took;
+	uint32_t c;
+
 	if (*ret || !len)
 		return 0;
-	*ret = strndup(data, len);
-	return *ret ? 0 : -ENOMEM;
+	*ret = malloc(4 * len + 1);
+	if (!*ret)
+		return -ENOMEM;
+	for (; len; p += took, len -= took) {
+		took = utf8__decode(p, len, &c);
+		if (took == 1 && c == UNICODE_REPLACEMENT)
+			n += (size_t)sprintf(*ret + n, "\\x%02x", *p);
+		else
+			n += utf8__encode(c, (unsigned char *)*ret + n);
+	}
+	(*ret)[n] = '\0';
+	return 0;
 }
 
 /* HOST-PROGRAM-PID-TIME: the parts contain no hyphens. */
@@ -61,7 +80,8 @@ int source__init(struct source *s, const char *path, const char *host, const cha
 	int err;
 
 	*s = (struct source){ .wall_ns = ROW_NULL };
-	err = set(&s->path, path, strlen(path));
+	s->path = strdup(path);
+	err = s->path ? set(&s->file, path, strlen(path)) : -ENOMEM;
 	if (!err && host)
 		err = set(&s->host, host, strlen(host));
 	if (!err && service)
@@ -76,6 +96,7 @@ int source__init(struct source *s, const char *path, const char *host, const cha
 void source__deinit(struct source *s)
 {
 	free(s->path);
+	free(s->file);
 	free(s->host);
 	free(s->service);
 	*s = (struct source){};

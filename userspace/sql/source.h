@@ -23,7 +23,7 @@ struct source_files {
 /*
  * Adds a file; the traces or the Parquet files in a directory and those below it, by name; or what
  * a pattern with *, ? or [ matches. Traces in directories have the suffix .trace, .trace.gz or
- * .trace.zst. Links to directories are not followed. 0 or a negative errno with the reason: there
+ * .trace.zst. Links to directories are only followed as arguments. 0 or a negative errno with the reason: there
  * is none, there are too many, or both kinds.
  */
 int source_files__add(struct source_files *s, const char *argument, struct error *error);
@@ -32,7 +32,7 @@ void source_files__deinit(struct source_files *s);
 /*
  * Host and service are those given, if any; else those in the name of a file of a continuous
  * recording (HOST-PROGRAM-PID-TIME.trace), or in directories host=NAME and service=NAME of its
- * path. 0 or -ENOMEM.
+ * path. Bytes of the three columns that are not UTF-8 become \xNN. 0 or -ENOMEM.
  */
 int source__init(struct source *s, const char *path, const char *host, const char *service);
 void source__deinit(struct source *s);

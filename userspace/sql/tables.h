@@ -39,9 +39,9 @@ static inline bool column__is_text(const struct column *c)
 
 /* A trace, and what its name and its clock say of it. */
 struct source {
-	char *path; /* also the column `file` */
-	char *host, *service;
-	int64_t wall_ns; /* CLOCK_REALTIME when it begins; ROW_NULL: unknown */
+	char *path;
+	char *file, *host, *service; /* the columns; NULL: unknown */
+	int64_t wall_ns;	     /* CLOCK_REALTIME when it begins; ROW_NULL: unknown */
 };
 
 /*

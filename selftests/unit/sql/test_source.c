@@ -28,7 +28,7 @@ static void is(const char *path, const char *host, const char *service)
 		assert_string_equal(s.service, service);
 	else
 		assert_null(s.service);
-	assert_string_equal(s.path, path);
+	assert_string_equal(s.file, path);
 	source__deinit(&s);
 }
 
@@ -60,6 +60,19 @@ static void given_names(void **state)
 	assert_int_equal(source__init(&s, "host=a/x.trace", "b", "c"), 0);
 	assert_string_equal(s.host, "b");
 	assert_string_equal(s.service, "c");
+	source__deinit(&s);
+}
+
+static void other_bytes(void **state)
+{
+	struct source s;
+
+	assert_int_equal(
+		source__init(&s, "host=\xc3\xa4\xff/service=\xc3/\xef\xbf\xbd.trace", NULL, NULL),
+		0);
+	assert_string_equal(s.host, "\xc3\xa4\\xff");
+	assert_string_equal(s.service, "\\xc3");
+	assert_string_equal(s.file, "host=\xc3\xa4\\xff/service=\\xc3/\xef\xbf\xbd.trace");
 	source__deinit(&s);
 }
 
@@ -117,7 +130,7 @@ static void make(const char *folder, const char *name)
 
 static void files(void **state)
 {
-	char folder[] = "/tmp/test_source.XXXXXX", path[256], pattern[256], command[256];
+	char folder[] = "/tmp/test_source.XXXXXX", path[256], pattern[256], command[256], link[256];
 	struct source_files s = {};
 	struct error error = {};
 
@@ -142,6 +155,12 @@ static void files(void **state)
 	assert_int_equal(s.n, 4);
 	snprintf(pattern, sizeof(pattern), "%s/*.none", folder);
 	assert_int_equal(source_files__add(&s, pattern, &error), -ENOENT);
+	snprintf(link, sizeof(link), "%s/link", folder); /* followed as an argument only */
+	assert_int_equal(symlink(path, link), 0);
+	assert_int_equal(source_files__add(&s, link, &error), 0);
+	assert_int_equal(s.n, 5);
+	assert_int_equal(source_files__add(&s, folder, &error), 0);
+	assert_int_equal(s.n, 8);
 	make(path, "e.parquet");
 	error = (struct error){};
 	assert_int_equal(source_files__add(&s, path, &error), -EINVAL); /* both kinds */
@@ -154,8 +173,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_of_files), cmocka_unit_test(names_of_folders),
-		cmocka_unit_test(given_names),	  cmocka_unit_test(hours),
-		cmocka_unit_test(the_clock),	  cmocka_unit_test(files),
+		cmocka_unit_test(given_names),	  cmocka_unit_test(other_bytes),
+		cmocka_unit_test(hours),	  cmocka_unit_test(the_clock),
+		cmocka_unit_test(files),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
