@@ -77,14 +77,18 @@ def json_value(value):
     return plain(value)
 
 
+def json_text(value):
+    """Returns a text, a number or null in JSON."""
+    return json.dumps(value, ensure_ascii=False)
+
+
 def write_json(out, names, rows):
-    """One object, whose member "rows" is an array of one object per row."""
+    """One object, whose member "rows" is an array of one object per row, with names as often as they occur."""
     out.write('{\n  "rows": [')
     separator = "\n"
     for row in rows:
-        members = dict(zip(names, map(json_value, row), strict=True))
-        text = json.dumps(members, ensure_ascii=False, indent=2).replace("\n", "\n    ")
-        out.write(f"{separator}    {text}")
+        members = (f"{json_text(name)}: {json_text(json_value(value))}" for name, value in zip(names, row, strict=True))
+        out.write(f"{separator}    {{\n      " + ",\n      ".join(members) + "\n    }")
         separator = ",\n"
     out.write("\n  ]\n}\n" if separator == ",\n" else "]\n}\n")
 

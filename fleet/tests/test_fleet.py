@@ -108,6 +108,10 @@ class Output(unittest.TestCase):
             '    {\n      "a": null,\n      "b": "é"\n    }\n  ]\n}\n',
         )
 
+    def test_json_with_equal_names(self):
+        text = written("json", ["a", "a"], [(1, "x")])
+        self.assertEqual(text, '{\n  "rows": [\n    {\n      "a": 1,\n      "a": "x"\n    }\n  ]\n}\n')
+
     def test_table(self):
         self.assertEqual(
             written("table", ["name", "n"], [("a\n", 5), (None, 12)]), "name   n\na\\n    5\n-     12\n"
