@@ -56,7 +56,7 @@ read_by()
 
 	case $3 in go1.2[23].*) form=1 ;; esac
 	convert "$1" --format-version "$2" &&
-		GOTOOLCHAIN=$3 "${GO:-go}" tool trace "-d=$form" "$tmp/out" >"$tmp/tool" 2>&1 &&
+		go_trace "$3" "-d=$form" "$tmp/out" >"$tmp/tool" 2>&1 &&
 		[ "$(wc -l <"$tmp/tool")" -gt 1000 ]
 }
 

@@ -68,7 +68,7 @@ same_part()
 # batch's header to 10 bytes.
 offset_of_events()
 {
-	GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" tool trace -d=wire "$trace" | tr '=' ' ' | awk '
+	go_trace "$ORACLE_GO" -d=wire "$trace" | tr '=' ' ' | awk '
 		function length_of(number) { return number < 128 ? 1 : 1 + length_of(int(number / 128)) }
 		BEGIN { at = 16 }
 		$1 != "EventBatch" || $3 != 1 { next }

@@ -17,7 +17,7 @@ kinds='net sync syscall sched'
 # KIND TRACE [GO]: the profile of Go's tool; false: the trace has nothing that it would accept
 theirs()
 {
-	GOTOOLCHAIN=${3-$ORACLE_GO} "${GO:-go}" tool trace "-pprof=$1" "$2" >"$tmp/theirs.pb.gz" 2>"$tmp/theirs.err"
+	go_trace "${3-$ORACLE_GO}" "-pprof=$1" "$2" >"$tmp/theirs.pb.gz" 2>"$tmp/theirs.err"
 }
 
 # KIND TRACE: both profiles are equal. For some traces before Go 1.22, times of Go's tool differ by

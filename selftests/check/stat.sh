@@ -30,7 +30,7 @@ same_types() # TRACE: events by type, and bytes that add up to the file size
 
 	size=$(stat -c %s "$1")
 	figures "$1" || return 1
-	GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" tool trace -d=wire "$1" | sed -n 's/^\([A-Z][A-Za-z]*\).*/\1/p' |
+	go_trace "$ORACLE_GO" -d=wire "$1" | sed -n 's/^\([A-Z][A-Za-z]*\).*/\1/p' |
 		sort | uniq -c | awk '{ print $2, $1 }' | sort >"$tmp/theirs.txt"
 	figure '.types[] | "\(.name) \(.count)"' | sort >"$tmp/ours.txt"
 	[ -s "$tmp/theirs.txt" ] && diff "$tmp/ours.txt" "$tmp/theirs.txt" &&
@@ -49,7 +49,7 @@ one_count()
 	if is_v1 "$1"; then
 		want=$($REFERENCE/events "$1" | grep -vc '	Sync	')
 	else
-		want=$(GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" tool trace -d=wire "$1" | sed -n 's/^\([A-Z][A-Za-z]*\).*/\1/p' |
+		want=$(go_trace "$ORACLE_GO" -d=wire "$1" | sed -n 's/^\([A-Z][A-Za-z]*\).*/\1/p' |
 			grep -vcx 'Trace\|EventBatch\|Stacks\|Stack\|Strings\|String\|CPUSamples\|Frequency\|Sync\|ClockSnapshot\|ExperimentalBatch\|EndOfGeneration')
 		cp "$1" "$tmp/counted.trace" && $READER index "$tmp/counted.trace" >"$tmp/out" || return 1
 		same_figure index "$($READER index --json "$tmp/counted.trace" | jq .events)" "$want" &&

@@ -37,7 +37,7 @@ c_frames() # FILE FUNCTION...
 	status=$?
 	rm -f build/targets/"$$"
 	[ $status -eq 0 ] && check_trace "$RECORDED" || return 1
-	GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" tool trace -d=parsed "$RECORDED" >"$tmp/parsed" || return 1
+	go_trace "$ORACLE_GO" -d=parsed "$RECORDED" >"$tmp/parsed" || return 1
 	for name; do
 		[ "$(grep -A1 "$name @" "$tmp/parsed" | grep -c "$C_LINE")" -ge 20 ] ||
 			{ echo "no frame $name with $C_LINE"; return 1; }

@@ -47,7 +47,7 @@ recorded()
 {
 	{
 		echo "Trace Go1.$(head -c 7 "$1" | tail -c 2)"
-		GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" tool trace -d=wire "$1"
+		go_trace "$ORACLE_GO" -d=wire "$1"
 	} >"$tmp/go.txt"
 	$READER text "$1" >"$tmp/our.txt" && same_but_empty "$tmp/our.txt" "$tmp/go.txt" && golden "$tmp/our.txt" &&
 		$READER text - <"$1" | cmp - "$tmp/our.txt" &&

@@ -51,7 +51,7 @@ events_of_old_go() # TRACE
 	local program=()
 
 	[[ $1 != *_1_5_* ]] || program=("$REFERENCE/corpus")
-	GOTOOLCHAIN=$OLD_GO "${GO:-go}" tool trace -d=1 "${program[@]}" "$1" 2>/dev/null | awk -v OFS='\t' '
+	go_trace "$OLD_GO" -d=1 "${program[@]}" "$1" 2>/dev/null | awk -v OFS='\t' '
 		function say(details) { print p, g ? g : -1, details }
 		function go(id, change, why) { say("goroutine=" id " " change " reason=\"" why "\"") }
 		function proc(change) { say("proc=" p " " change " reason=\"\"") }
