@@ -278,7 +278,19 @@ func (g *goroutine) ran(to trace.GoState, now int64) {
 	}
 }
 
+// texts has the text of each stack seen: a trace has few, each in thousands of events.
+var texts = map[trace.Stack]string{}
+
 func textOf(stack trace.Stack) string {
+	text, found := texts[stack]
+	if !found {
+		text = textOfNew(stack)
+		texts[stack] = text
+	}
+	return text
+}
+
+func textOfNew(stack trace.Stack) string {
 	var b strings.Builder
 	for f := range stack.Frames() {
 		if f.PC == 0 && f.Func == "" {
