@@ -11,6 +11,7 @@
 
 #include "analysis/durations.h"
 #include "analysis/goroutine_tracker.h"
+#include "lib/map.h"
 #include "sql/tables.h"
 
 enum { SOURCE, START, NS, NAME, THREAD, G, RESULT, STACK };
@@ -26,76 +27,27 @@ static const struct column columns[] = {
 	[STACK] = { "stack", "BIGINT", "go only: stacks.stack" },
 };
 
-/* a goroutine */
+/* A goroutine in a system call. */
 struct caller {
-	struct tracked_goroutine go;
+	int64_t since;
 	uint64_t thread;
 	int64_t stack;
-	bool unbegun; /* the begin of its state is not in the trace */
+	bool unbegun; /* the begin of the call is not in the trace */
 };
 
 struct producer {
 	struct rows *rows;
-	struct goroutine_tracker tracker; /* of struct caller */
-	struct intern *names;
+	struct map callers; /* by goroutine */
 	struct stack_numbers numbers;
 	int64_t lost_to; /* what began before is uncertain */
 	struct duckdb_text go, kernel;
-};
-
-static int leave(void *context, void *goroutine, const struct trace_event *ev,
-		 const struct semantics *m)
-{
-	struct producer *p = context;
-	const struct caller *g = goroutine;
-	struct rows *r = p->rows;
-	bool known = !g->unbegun && g->go.since >= p->lost_to;
-
-	(void)ev;
-	(void)m;
-	if (g->go.state != GO_STATE_SYSCALL)
-		return 0;
-	if (rows__add(r))
-		return -ENOMEM;
-	row__text(r, SOURCE, p->go);
-	row__number(r, START, known ? g->go.since : ROW_NULL);
-	row__number(r, NS, known ? time_sub(p->tracker.now, g->go.since) : ROW_NULL);
-	row__text(r, NAME, text__null());
-	row__id(r, THREAD, g->thread);
-	row__id(r, G, g->go.id);
-	row__number(r, RESULT, ROW_NULL);
-	row__number(r, STACK, g->stack);
-	return 0;
-}
-
-static int enter(void *context, void *goroutine, const struct trace_event *ev,
-		 const struct semantics *m)
-{
-	struct producer *p = context;
-	struct caller *g = goroutine;
-
-	if (m->to != GO_STATE_SYSCALL)
-		return 0;
-	g->unbegun = m->from == GO_STATE_UNDETERMINED;
-	g->thread = transition__thread(ev);
-	g->stack = p->rows->wanted[STACK] ?
-			   stack_numbers__get(&p->numbers, ev->dictionary, m->transition_stack) :
-			   ROW_NULL;
-	return 0;
-}
-
-static const struct goroutine_client client = {
-	.size = sizeof(struct caller),
-	.leave = leave,
-	.enter = enter,
 };
 
 static void destroy(void *producer)
 {
 	struct producer *p = producer;
 
-	goroutine_tracker__deinit(&p->tracker);
-	intern__destroy(p->names);
+	map__free(&p->callers);
 	stack_numbers__clear(&p->numbers);
 	free(p);
 }
@@ -112,12 +64,66 @@ static void *create(struct rows *rows, const struct source *source, const struct
 	p->lost_to = INT64_MIN;
 	p->go = text__static("go");
 	p->kernel = text__static("kernel");
-	p->names = intern__create();
-	goroutine_tracker__init(&p->tracker, &client, p, p->names);
-	if (p->names)
-		return p;
-	destroy(p);
-	return NULL;
+	return p;
+}
+
+static int enter(struct producer *p, const struct trace_event *ev, const struct semantics *m)
+{
+	struct caller *caller = map__get(&p->callers, m->id);
+
+	if (!caller) /* otherwise another goroutine with that ID, which never ended */
+		caller = map__put_new(&p->callers, m->id, sizeof(*caller));
+	if (!caller)
+		return -ENOMEM;
+	caller->since = ev->time;
+	caller->unbegun = m->from == GO_STATE_UNDETERMINED;
+	caller->thread = transition__thread(ev);
+	caller->stack = p->rows->wanted[STACK] ? stack_numbers__get(&p->numbers, ev->dictionary,
+								    m->transition_stack) :
+						 ROW_NULL;
+	return 0;
+}
+
+static int leave(struct producer *p, const struct trace_event *ev, const struct semantics *m)
+{
+	struct caller *caller = map__remove(&p->callers, m->id);
+	struct rows *r = p->rows;
+	bool known;
+
+	if (!caller) /* its first state is unknown */
+		return 0;
+	if (rows__add(r)) {
+		free(caller);
+		return -ENOMEM;
+	}
+	known = !caller->unbegun && caller->since >= p->lost_to;
+	row__text(r, SOURCE, p->go);
+	row__number(r, START, known ? caller->since : ROW_NULL);
+	row__number(r, NS, known ? time_sub(ev->time, caller->since) : ROW_NULL);
+	row__text(r, NAME, text__null());
+	row__id(r, THREAD, caller->thread);
+	row__id(r, G, m->id);
+	row__number(r, RESULT, ROW_NULL);
+	row__number(r, STACK, caller->stack);
+	free(caller);
+	return 0;
+}
+
+/* A status repeats a known state in each generation. */
+static int note_event(struct producer *p, const struct trace_event *ev)
+{
+	struct semantics m;
+	int err = 0;
+
+	semantics__of(ev, &m);
+	if (m.kind != SEMANTICS_STATE_TRANSITION || m.resource != RESOURCE_GOROUTINE ||
+	    m.from == m.to)
+		return 0;
+	if (m.from == GO_STATE_SYSCALL)
+		err = leave(p, ev, &m);
+	else if (m.from == GO_STATE_UNDETERMINED || m.from == GO_STATE_NOT_EXIST)
+		free(map__remove(&p->callers, m.id));
+	return !err && m.to == GO_STATE_SYSCALL ? enter(p, ev, &m) : err;
 }
 
 static void put_name(struct rows *r, const struct timeline *t, uint32_t call)
@@ -163,7 +169,7 @@ static int step(void *producer, const struct timeline *t, const struct timeline_
 		if (ev->type == EV_SYNC)
 			stack_numbers__clear(&p->numbers);
 		p->lost_to = timeline__go_lost_to(t);
-		err = goroutine_tracker__event(&p->tracker, &client, ev, ev->time);
+		err = note_event(p, ev);
 	} else if (step->item->kind == KERNEL_SYS_EXIT) {
 		err = add_kernel(p, t, step->item);
 	}
