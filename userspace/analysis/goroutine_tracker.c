@@ -9,29 +9,60 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/select.h"
+
+#define RECORDS_BLOCK (64u << 10)
+
+/* A record whose goroutine has ended. */
+struct unused_record {
+	struct unused_record *next;
+};
 
 void goroutine_tracker__init(struct goroutine_tracker *t, const struct goroutine_client *client,
 			     void *context, struct intern *names)
 {
 	*t = (struct goroutine_tracker){ .client = client, .context = context, .names = names };
+	arena__init(&t->records, RECORDS_BLOCK);
+}
+
+/* Records of one size need no header of the allocator each. NULL: no memory. */
+static void *create(struct goroutine_tracker *t)
+{
+	void *g = t->unused;
+
+	if (g)
+		t->unused = t->unused->next;
+	else
+		g = arena__alloc(&t->records, t->client->size);
+	return g ? memset(g, 0, t->client->size) : NULL;
+}
+
+static void keep_unused(struct goroutine_tracker *t, void *g)
+{
+	struct unused_record *unused = g;
+
+	unused->next = t->unused;
+	t->unused = unused;
 }
 
 static void destroy(struct goroutine_tracker *t, void *g)
 {
 	if (t->client->deinit)
 		t->client->deinit(t->context, g);
-	free(g);
+	keep_unused(t, g);
 }
 
 void goroutine_tracker__deinit(struct goroutine_tracker *t)
 {
 	void *g;
 
-	for (size_t i = 0; map__next(&t->goroutines, &i, &g);)
-		destroy(t, g);
+	for (size_t i = 0; t->client->deinit && map__next(&t->goroutines, &i, &g);)
+		t->client->deinit(t->context, g);
 	map__deinit(&t->goroutines);
+	arena__deinit(&t->records);
+	t->unused = NULL;
 }
 
 void *goroutine_tracker__find(const struct goroutine_tracker *t, uint64_t id)
@@ -44,10 +75,14 @@ void *goroutine_tracker__add(struct goroutine_tracker *t, uint64_t id, int64_t c
 			     uint8_t state)
 {
 	void *old = map__get(&t->goroutines, id);
-	struct tracked_goroutine *g = map__put_new(&t->goroutines, id, t->client->size);
+	struct tracked_goroutine *g = create(t);
 
 	if (!g)
 		return NULL;
+	if (map__put(&t->goroutines, id, g)) {
+		keep_unused(t, g);
+		return NULL;
+	}
 	if (old)
 		destroy(t, old);
 	g->id = id;

@@ -7,7 +7,7 @@
  * Downstream: the clients summary.c, latency.c, path_fold.c, intervals.c, profile/profile.c and
  * export/export.c.
  *
- * Memory is proportional to the goroutines that are alive: a goroutine's record is freed at its
+ * Memory is proportional to the goroutines that are alive: a goroutine's record is reused after its
  * end.
  */
 #ifndef ANALYSIS_GOROUTINE_TRACKER_H
@@ -19,6 +19,7 @@
 
 #include "analysis/labels.h"
 #include "analysis/naming.h"
+#include "lib/arena.h"
 #include "lib/map.h"
 
 /* A client's record of a goroutine begins with this, which the tracker fills. Times in ns. */
@@ -76,10 +77,12 @@ struct goroutine_tracker {
 	const struct selection *select; /* what matters of labels; NULL: nothing */
 	struct goroutine_labels unlabeled; /* of a goroutine without labels */
 	struct map goroutines;		   /* by id, to the client's records */
-	int64_t now;			   /* time of the last event */
-	int64_t sync;			   /* when its generation began, or the trace */
-	uint32_t generations;		   /* that have begun */
-	bool started;			   /* there was an event */
+	struct arena records;		   /* of all of these, and: */
+	struct unused_record *unused;
+	int64_t now;	      /* time of the last event */
+	int64_t sync;	      /* when its generation began, or the trace */
+	uint32_t generations; /* that have begun */
+	bool started;	      /* there was an event */
 };
 
 /* Allocates nothing. `client`, `context` and `names` must outlive the tracker. */
