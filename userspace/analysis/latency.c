@@ -77,7 +77,7 @@ static void goroutine__deinit(void *context, void *goroutine)
 	struct live *g = goroutine;
 
 	leave_thread(context, g);
-	latency_stats__deinit(&g->stats);
+	live__free_stats(g);
 }
 
 /* A goroutine that is still on that thread according to earlier events is on an unknown one. */
@@ -108,6 +108,7 @@ static int goroutine__report(const struct latency *l, const struct live *g,
 {
 	int64_t from = latest(g->go.created, l->opts.from), to = earliest(l->now, l->opts.to);
 	bool whole = l->opts.from == INT64_MIN && l->opts.to == INT64_MAX;
+	struct brief_stats brief;
 	struct latency_goroutine report = {
 		.id = g->go.id,
 		.pc = g->go.pc,
@@ -121,7 +122,7 @@ static int goroutine__report(const struct latency *l, const struct live *g,
 
 	if (!whole && to <= from)
 		return 0;
-	report.stats = g->stats;
+	report.stats = *live__stats(g, &brief);
 	report.stats.total = time_sub(to, from);
 	return done(done_context, &report);
 }
@@ -190,12 +191,16 @@ static inline int goroutine__enter(void *context, void *goroutine, const struct 
 /* A mark assist goes on that the trace does not contain: it has done so since the generation began. */
 static int continue_assist(struct latency *l, struct live *g)
 {
-	int64_t ns = time_sub(g->stats.part[PART_ONCPU], g->stats.gc_assist);
+	struct brief_stats brief;
+	const struct latency_stats *stats = live__stats(g, &brief);
+	int64_t ns = time_sub(stats->part[PART_ONCPU], stats->gc_assist);
 
 	g->assist_place = PLACE_UNKNOWN;
 	if (g->generation != l->tracker.generations || !ns)
 		return 0;
-	g->stats.gc_assist = g->stats.part[PART_ONCPU];
+	if (live__expand(g))
+		return -ENOMEM;
+	g->stats->gc_assist = g->stats->part[PART_ONCPU];
 	return part__add_place(l, g, (uint32_t)PART_ONCPU << 16, PLACE_UNKNOWN, ns);
 }
 
@@ -339,15 +344,18 @@ int latency__step(struct latency *l, const struct timeline *t, const struct time
 
 int latency__so_far(struct latency *l, uint64_t goroutine, struct latency_stats *ret)
 {
-	struct live *g = goroutine_tracker__find(&l->tracker, goroutine);
+	const struct live *g = goroutine_tracker__find(&l->tracker, goroutine);
 	struct latency_stats stats;
+	struct brief_stats brief;
 
 	if (!g)
 		return 0;
-	if (part__add(l, g))
+	if (latency_stats__copy(&stats, live__stats(g, &brief)))
 		return -ENOMEM;
-	if (latency_stats__copy(&stats, &g->stats))
+	if (part__add_to(l, g, &stats)) {
+		latency_stats__deinit(&stats);
 		return -ENOMEM;
+	}
 	stats.total = 0;
 	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
 		stats.total = time_add(stats.total, stats.part[i]);

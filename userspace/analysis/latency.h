@@ -162,7 +162,7 @@ int latency__finish(struct latency *l, struct error *error);
 
 /*
  * What a goroutine's stats are at the last event, without the delays of run queues. Returns 1, with
- * stats that are the caller's; 0: it is not known; or -ENOMEM.
+ * stats that are the caller's; 0: it is not known; or -ENOMEM. Slices are not affected.
  */
 int latency__so_far(struct latency *l, uint64_t goroutine, struct latency_stats *ret);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the files of the parts of time share: latency.c (goroutines and threads), latency_part.c
- * (which part, and why), latency_stats.c (sums, and goroutines that have ended).
+ * (which part, and why), latency_brief.c (the few sums that most goroutines have), latency_stats.c
+ * (sums, and goroutines that have ended).
  */
 #ifndef TRACE_LATENCY_IMPL_H
 #define TRACE_LATENCY_IMPL_H
@@ -11,13 +12,41 @@
 #include "analysis/naming.h"
 #include "lib/map.h"
 
-/* a goroutine */
+#define BRIEF_SUMS 3
+#define NO_PLACE   UINT16_MAX
+
+/* Time of one part, reason and place. */
+struct brief_sum {
+	int64_t ns;
+	uint32_t
+		reason; /* part and kind, as in latency_stats.reasons; the part only, if it has none */
+	uint16_t place; /* as in latency_stats.places, or NO_PLACE */
+	bool unknown;	/* the state of the thread was */
+};
+
+/* The present slice of a goroutine. */
+struct live_slice {
+	int64_t from, to;
+	uint64_t m;
+	uint16_t reason;
+	uint8_t part, state;
+	bool unknown;
+	bool named; /* the name of the goroutine was known at its end */
+};
+
+/*
+ * A goroutine. There may be a million, most of which only wait: their sums are few, and stay within
+ * the struct until one of another sort is needed.
+ */
 struct live {
 	struct tracked_goroutine go;
 	uint64_t m;    /* the thread that it is on, while running or in a system call */
 	int64_t since; /* all up to here is added to the stats */
 	int64_t delay; /* of the run queue that it waits in, so far */
-	struct latency_stats stats;
+	union {
+		struct brief_sum brief[BRIEF_SUMS];
+		struct latency_stats *stats; /* if `full` */
+	};
 	uint32_t go_kind; /* why it is blocked, for Go */
 	uint32_t kind;	  /* why it is in its part */
 	uint32_t label;	  /* of a mark worker, while it runs; 0: it is none */
@@ -29,8 +58,10 @@ struct live {
 	uint8_t part;
 	bool has_cpu; /* cpu is known */
 	bool in_call, unknown, in_assist;
-	bool wait_woken;	    /* it waits because it was woken */
-	struct latency_slice slice; /* with opts.slice: the present one; none if it is empty */
+	bool wait_woken; /* it waits because it was woken */
+	bool full;
+	uint8_t nbrief;		 /* number of sums in `brief`, unless `full` */
+	struct live_slice slice; /* with opts.slice: the present one; none if it is empty */
 };
 
 struct latency {
@@ -61,13 +92,34 @@ static inline int64_t earliest(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* latency_brief.c */
+
+/* Where live__stats() puts what it makes of brief sums. */
+struct brief_stats {
+	struct latency_stats stats;
+	struct duration reasons[BRIEF_SUMS], places[BRIEF_SUMS];
+};
+
+/* Adds to the brief sums. False: there is no room for one more. */
+bool live__add_brief(struct live *g, uint32_t reason, uint32_t place, int64_t ns);
+/* Its sums, without the total: g->stats, or what is made at *at. Not to be deinitialized. */
+const struct latency_stats *live__stats(const struct live *g, struct brief_stats *at);
+/* Has g->stats from now on. 0 or -ENOMEM. */
+int live__expand(struct live *g);
+void live__free_stats(struct live *g);
+
 /* latency_part.c; 0 or -ENOMEM */
 
-/* Adds time that was spent at a place, with opts.places. `reason`: as in latency_stats.reasons. */
+/*
+ * Adds time that was spent at a place to g->stats, with opts.places. `reason`: as in
+ * latency_stats.reasons.
+ */
 int part__add_place(struct latency *l, struct live *g, uint32_t reason, uint32_t place, int64_t ns);
 
 /* Adds the time up to now to the part that it is in. */
 int part__add(struct latency *l, struct live *g);
+/* Adds that time to a copy of its stats instead. */
+int part__add_to(struct latency *l, const struct live *g, struct latency_stats *stats);
 /* Reports the present slice, with opts.slice. */
 int part__end_slice(struct latency *l, struct live *g);
 /* As part__add() for the last time: it has ended, or the trace has. */

@@ -35,50 +35,66 @@ int part__add_place(struct latency *l, struct live *g, uint32_t reason, uint32_t
 	if (!l->opts.places)
 		return 0;
 	err = place_table__number(&l->places, reason, place, &number);
-	return err ? err : durations__add(&g->stats.places, number, ns);
+	return err ? err : durations__add(&g->stats->places, number, ns);
+}
+
+static bool part_has_places(uint8_t part)
+{
+	return part == PART_GO_BLOCKED || part == PART_SYSCALL_BLOCKED;
 }
 
 /* The part is one of those with reasons. */
 static int add_reason(struct latency *l, struct live *g, int64_t ns)
 {
 	uint32_t reason = (uint32_t)g->part << 16 | g->kind;
-	int err = durations__add(&g->stats.reasons, reason, ns);
+	int err = durations__add(&g->stats->reasons, reason, ns);
 
-	if (err || (g->part != PART_GO_BLOCKED && g->part != PART_SYSCALL_BLOCKED))
+	if (err || !part_has_places(g->part))
 		return err;
 	return part__add_place(l, g, reason, g->place, ns);
 }
 
 static int add_assist(struct latency *l, struct live *g, int64_t ns)
 {
-	g->stats.gc_assist = time_add(g->stats.gc_assist, ns);
+	g->stats->gc_assist = time_add(g->stats->gc_assist, ns);
 	return part__add_place(l, g, (uint32_t)PART_ONCPU << 16, g->assist_place, ns);
 }
 
 int part__end_slice(struct latency *l, struct live *g)
 {
-	int err;
+	struct live_slice *present = &g->slice;
+	struct latency_slice slice;
 
-	if (!l->opts.slice || g->slice.to == g->slice.from)
+	if (!l->opts.slice || present->to == present->from)
 		return 0;
-	err = l->opts.slice(l->opts.context, &g->slice);
-	g->slice.from = g->slice.to;
-	return err;
+	slice = (struct latency_slice){
+		.id = g->go.id,
+		.m = present->m,
+		.from = present->from,
+		.to = present->to,
+		.name = present->named ? g->go.name : 0,
+		.reason = present->reason,
+		.part = present->part,
+		.state = present->state,
+		.unknown = present->unknown,
+	};
+	present->from = present->to;
+	return l->opts.slice(l->opts.context, &slice);
 }
 
 /* Continues the present slice if nothing has changed, which an event need not do. */
 static int add_slice(struct latency *l, struct live *g, int64_t from, int64_t to)
 {
-	struct latency_slice next = {
-		.id = g->go.id,
-		.m = g->m,
+	bool reasons = latency_part__has_reasons((enum latency_part)g->part);
+	struct live_slice next = {
 		.from = from,
 		.to = to,
-		.name = g->go.name,
-		.reason = latency_part__has_reasons((enum latency_part)g->part) ? g->kind : 0,
+		.m = g->m,
+		.reason = reasons ? (uint16_t)g->kind : 0,
 		.part = g->part,
 		.state = g->go.state,
 		.unknown = g->unknown,
+		.named = g->go.name,
 	}, *present = &g->slice;
 	int err;
 
@@ -86,7 +102,7 @@ static int add_slice(struct latency *l, struct live *g, int64_t from, int64_t to
 	    present->state == next.state && present->reason == next.reason &&
 	    present->m == next.m && present->unknown == next.unknown) {
 		present->to = to;
-		present->name = next.name;
+		present->named = next.named;
 		return 0;
 	}
 	err = part__end_slice(l, g);
@@ -94,17 +110,25 @@ static int add_slice(struct latency *l, struct live *g, int64_t from, int64_t to
 	return err;
 }
 
-int part__add(struct latency *l, struct live *g)
+/* 1: added; 0: it needs more than brief sums; or -ENOMEM. */
+static int add_brief(struct latency *l, struct live *g, int64_t ns)
 {
-	int64_t from = latest(g->since, l->opts.from), to = earliest(l->now, l->opts.to);
-	struct latency_stats *stats = &g->stats;
-	int64_t ns = to > from ? time_sub(to, from) : 0;
+	uint32_t reason = (uint32_t)g->part << 16, place = NO_PLACE;
 
-	g->since = l->now;
-	if (!ns)
+	if (g->part == PART_ONCPU && (g->in_call || g->in_assist))
 		return 0;
-	if (l->opts.slice && add_slice(l, g, from, to))
-		return -ENOMEM; /* of opts.slice(), too */
+	if (latency_part__has_reasons(g->part))
+		reason |= g->kind;
+	if (l->opts.places && part_has_places(g->part) &&
+	    place_table__number(&l->places, reason, g->place, &place))
+		return -ENOMEM;
+	return live__add_brief(g, reason, place, ns);
+}
+
+static int add_full(struct latency *l, struct live *g, int64_t ns)
+{
+	struct latency_stats *stats = g->stats;
+
 	stats->part[g->part] = time_add(stats->part[g->part], ns);
 	if (g->unknown)
 		stats->unknown = time_add(stats->unknown, ns);
@@ -112,11 +136,40 @@ int part__add(struct latency *l, struct live *g)
 		stats->syscall_oncpu = time_add(stats->syscall_oncpu, ns);
 	if (g->part == PART_ONCPU && g->in_assist && add_assist(l, g, ns))
 		return -ENOMEM;
+	return latency_part__has_reasons(g->part) ? add_reason(l, g, ns) : 0;
+}
+
+int part__add_to(struct latency *l, const struct live *g, struct latency_stats *stats)
+{
+	int64_t from = latest(g->since, l->opts.from), to = earliest(l->now, l->opts.to);
+	struct live at = *g;
+
+	at.stats = stats;
+	at.full = true;
+	return to > from ? add_full(l, &at, time_sub(to, from)) : 0;
+}
+
+int part__add(struct latency *l, struct live *g)
+{
+	int64_t from = latest(g->since, l->opts.from), to = earliest(l->now, l->opts.to);
+	int64_t ns = to > from ? time_sub(to, from) : 0;
+	int added;
+
+	g->since = l->now;
+	if (!ns)
+		return 0;
+	if (l->opts.slice && add_slice(l, g, from, to))
+		return -ENOMEM; /* of opts.slice(), too */
 	if (g->part == PART_KERNEL_RUNNABLE)
 		g->delay = time_add(g->delay, ns);
 	if (g->label && add_worker(l, g, ns))
 		return -ENOMEM;
-	return latency_part__has_reasons(g->part) ? add_reason(l, g, ns) : 0;
+	if (g->full)
+		return add_full(l, g, ns);
+	added = add_brief(l, g, ns);
+	if (added)
+		return added < 0 ? added : 0;
+	return live__expand(g) ?: add_full(l, g, ns);
 }
 
 /* The thread that it is on, if the kernel events have it. */
@@ -218,7 +271,7 @@ static int set_part(struct latency *l, struct live *g, enum latency_part part)
 	if (waited && part != PART_KERNEL_RUNNABLE)
 		err = cpu_tasks__end_wait(l, g, thread_of(l, g));
 	if (!err && waited && part != PART_KERNEL_RUNNABLE && in_window(l))
-		err = latency_stats__count_delay(&g->stats, g->delay);
+		err = live__expand(g) ?: latency_stats__count_delay(g->stats, g->delay);
 	if (part != g->part)
 		g->delay = 0;
 	g->part = (uint8_t)part;
@@ -237,14 +290,18 @@ int part__guess(struct latency *l, struct live *g)
 }
 
 /* Counts a migration if it is back on another CPU. */
-static void note_cpu(struct latency *l, struct live *g, const struct kernel_thread *t)
+static int note_cpu(struct latency *l, struct live *g, const struct kernel_thread *t)
 {
-	if (g->has_cpu && g->cpu != t->cpu && t->run == KERNEL_RUNNING && in_window(l))
-		g->stats.migrations++;
+	if (g->has_cpu && g->cpu != t->cpu && t->run == KERNEL_RUNNING && in_window(l)) {
+		if (live__expand(g))
+			return -ENOMEM;
+		g->stats->migrations++;
+	}
 	if (!g->has_cpu || t->run == KERNEL_RUNNING) {
 		g->cpu = t->cpu;
 		g->has_cpu = true;
 	}
+	return 0;
 }
 
 static int choose_by_thread(struct latency *l, struct live *g, const struct kernel_thread *t,
@@ -255,7 +312,8 @@ static int choose_by_thread(struct latency *l, struct live *g, const struct kern
 
 	g->in_call = call || t->call != KERNEL_NO_CALL;
 	g->unknown = l->in_loss;
-	note_cpu(l, g, t);
+	if (note_cpu(l, g, t))
+		return -ENOMEM;
 	switch (t->run) {
 	case KERNEL_RUNNING:
 		return set_part(l, g, PART_ONCPU);

@@ -138,13 +138,14 @@ int cpu_tasks__end_wait(struct latency *l, struct live *g, const struct kernel_t
 
 	if (!l->machine || !g->delay)
 		return 0;
+	err = live__expand(g);
 	i = log ? begun_by(log, at) : 0;
 	if (i)
 		kind = log->at[i - 1].kind;
 	for (; !err && at < end; i++) {
 		next = i < n && log->at[i].time < end ? log->at[i].time : end;
 		if (next > at)
-			err = durations__add(&g->stats.tasks, kind, time_sub(next, at));
+			err = durations__add(&g->stats->tasks, kind, time_sub(next, at));
 		at = next;
 		kind = i < n ? log->at[i].kind : kind;
 	}
