@@ -133,13 +133,12 @@ static const struct annotation_client client = {
 };
 
 /* A goroutine has ended. Called before its regions and tasks end. */
-static int goroutine_done(void *context, const struct latency_goroutine *g)
+int requests__goroutine_done(struct requests *r, const struct latency_goroutine *g)
 {
-	struct requests *r = context;
 	const struct worker *worker = map__get(&r->workers, g->id);
 	struct work *w = worker ? worker->first : NULL, *next;
 	struct latency_stats now;
-	int err = r->done ? r->done(r->done_context, g) : 0;
+	int err = 0;
 
 	for (; w && !err; w = next) {
 		next = w->worker_next;
@@ -149,6 +148,14 @@ static int goroutine_done(void *context, const struct latency_goroutine *g)
 		latency_stats__deinit(&now);
 	}
 	return err;
+}
+
+static int goroutine_done(void *context, const struct latency_goroutine *g)
+{
+	struct requests *r = context;
+	int err = r->done ? r->done(r->done_context, g) : 0;
+
+	return err ? err : requests__goroutine_done(r, g);
 }
 
 static struct requests *create(size_t worst, bool endless)
@@ -204,6 +211,13 @@ struct requests *requests__create_single(int (*ended)(void *context,
 	return r;
 }
 
+void requests__share(struct requests *r, struct latency *latency)
+{
+	latency__destroy(r->latency);
+	r->latency = latency;
+	r->shared = true;
+}
+
 void requests__destroy(struct requests *r)
 {
 	if (!r)
@@ -211,7 +225,8 @@ void requests__destroy(struct requests *r)
 	annotation_tracker__deinit(&r->tracker);
 	map__deinit(&r->work);
 	map__deinit(&r->workers);
-	latency__destroy(r->latency);
+	if (!r->shared)
+		latency__destroy(r->latency);
 	requests__free_sums(r);
 	free(r);
 }
@@ -230,7 +245,7 @@ void requests__set_filter(struct requests *r, const struct annotation_filter *fi
 int requests__step(struct requests *r, const struct timeline *t, const struct timeline_step *step,
 		   struct error *error)
 {
-	int err = latency__step(r->latency, t, step, error);
+	int err = r->shared ? 0 : latency__step(r->latency, t, step, error);
 
 	if (err || !step->event)
 		return err;

@@ -75,6 +75,13 @@ struct requests *requests__create_single(int (*ended)(void *context,
 						      const struct request_single *single),
 					 void *context);
 void requests__destroy(struct requests *r); /* may be NULL */
+/*
+ * Before the first step of one for single requests: it uses an analysis of the caller's instead of
+ * its own, which would have each goroutine twice. That one has neither a window nor places, gets each
+ * step before the requests do, and its opts.done() calls requests__goroutine_done(). Borrowed.
+ */
+void requests__share(struct requests *r, struct latency *latency);
+int requests__goroutine_done(struct requests *r, const struct latency_goroutine *g);
 /* Only what ends in [from, to) counts; by default all. */
 void requests__set_window(struct requests *r, int64_t from, int64_t to);
 /* Only what it accepts counts; by default all. */

@@ -47,6 +47,7 @@ struct request {
 struct requests {
 	struct annotation_tracker tracker;
 	struct latency *latency;
+	bool shared;  /* `latency` is the caller's */
 	bool endless; /* requests__create_endless(), with `done` and its context */
 	int (*done)(void *context, const struct latency_goroutine *g);
 	int (*ended)(void *context, const struct request_single *single); /* or NULL */

@@ -2,13 +2,16 @@
 /*
  * The tables `goroutines` and `slices`: the time of each goroutine in parts, in sum and one by one.
  *
- * Both are from analysis/latency.h, as `gotrace latency`. It needs 400 bytes per goroutine that is
- * alive, so a reader of both tables has it once: the producer of slices fills both.
+ * Both are from analysis/latency.h, as `gotrace latency`. It needs 240 bytes per goroutine that is
+ * alive, or twice as much for one that does more than wait. So a reader of both tables and of
+ * `requests` has it once: the producer of slices fills both, and passes goroutines that end on to
+ * requests.
  */
 #include <stdlib.h>
 
 #include "analysis/durations.h"
 #include "analysis/latency.h"
+#include "analysis/requests.h"
 #include "sql/parts.h"
 
 enum { G, FUNCTION, PC, CREATED, ENDED, PARTS, LONGEST = PARTS + PARTS_COLUMNS, MIGRATIONS };
@@ -72,7 +75,9 @@ struct producer {
 	struct rows *rows;
 	struct latency *latency;
 	bool shared; /* of goroutines: it is that of slices, which fills this table */
-	struct producer *goroutines; /* of slices: with this one; NULL: it is not shared */
+	/* of slices: those that it is shared with, or NULL */
+	struct producer *goroutines;
+	struct requests *requests;
 	struct text_cache names, reasons;
 	struct duckdb_text parts[LATENCY_PARTS], states[GO_STATE_SYSCALL + 1];
 };
@@ -132,8 +137,9 @@ static int add_slice(void *context, const struct latency_slice *s)
 static int pass_goroutine(void *context, const struct latency_goroutine *g)
 {
 	const struct producer *p = context;
+	int err = p->requests ? requests__goroutine_done(p->requests, g) : 0;
 
-	return p->goroutines ? add_goroutine(p->goroutines, g) : 0;
+	return !err && p->goroutines ? add_goroutine(p->goroutines, g) : err;
 }
 
 static void destroy(void *producer)
@@ -204,7 +210,7 @@ static int finish(void *producer, struct error *error)
 	return p->shared ? 0 : latency__finish(p->latency, error);
 }
 
-void slices__share(void *slices, void *goroutines)
+void slices__share(void *slices, void *goroutines, void *requests)
 {
 	struct producer *s = slices, *g = goroutines;
 
@@ -212,6 +218,8 @@ void slices__share(void *slices, void *goroutines)
 	g->latency = s->latency; /* for names */
 	g->shared = true;
 	s->goroutines = g;
+	s->requests = requests_producer__requests(requests);
+	requests__share(s->requests, s->latency);
 }
 
 static const struct producer_ops goroutine_ops = {

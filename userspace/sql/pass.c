@@ -42,7 +42,8 @@ static int begin(struct pass *p, const struct source *source, const struct reade
 		if (!p->producer[i])
 			return producer__out_of_memory(error);
 	}
-	slices__share(producer_of(p, &slices_table), producer_of(p, &goroutines_table));
+	slices__share(producer_of(p, &slices_table), producer_of(p, &goroutines_table),
+		      producer_of(p, &requests_table));
 	return 0;
 }
 

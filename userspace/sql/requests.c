@@ -164,6 +164,13 @@ static void *create(struct rows *rows, const struct source *source, const struct
 	return NULL;
 }
 
+struct requests *requests_producer__requests(void *producer)
+{
+	const struct producer *p = producer;
+
+	return p->requests;
+}
+
 /* The tracker first: the parent of a task must be known, and is removed, when it ends. */
 static int step(void *producer, const struct timeline *t, const struct timeline_step *step,
 		struct error *error)

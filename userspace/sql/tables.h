@@ -87,10 +87,13 @@ extern const struct table events_table, slices_table, goroutines_table, requests
 	stacks_table, samples_table, syscalls_table, gc_table, losses_table, runs_table;
 
 /*
- * Lets the producer of slices fill the table goroutines, too, before the first step of either: the
- * other's steps do nothing, and it is not to be used once that of slices is destroyed.
+ * Lets the producer of slices fill the table goroutines, too, and that of requests use its analysis,
+ * before the first step of any: they get each step after that of slices, and are not to be used once
+ * that one is destroyed.
  */
-void slices__share(void *slices, void *goroutines);
+void slices__share(void *slices, void *goroutines, void *requests);
+/* The requests of that producer. */
+struct requests *requests_producer__requests(void *producer);
 
 /* What a producer returns without memory. */
 static inline int producer__out_of_memory(struct error *error)
