@@ -47,7 +47,7 @@ named_queries() { build/gotrace sql --list | sed 's/ .*//'; }
 # DIR SPARK OWN: the files of both engines are the same; prints the numbers of rows
 same_answers()
 {
-	local name status=0
+	local name='' status=0
 
 	for name in $(named_queries); do
 		build/gotrace sql --csv --run "$name" "$1" >"$3/$name.csv" || return 1
@@ -58,5 +58,25 @@ same_answers()
 			status=1
 		fi
 	done
-	return $status
+	[ -n "$name" ] && return $status
+}
+
+# SHA-256 and path of Hadoop's connector for S3, of the version of Spark's Hadoop, and of what it needs
+S3A_JARS='66bd9eefb938b1a1657487324b63c13df2d8b17164a1dd24e0ef37b905bc5baa  org/apache/hadoop/hadoop-aws/3.5.0/hadoop-aws-3.5.0.jar
+db4b55f24ad1b4e70f17eb1717a4de76a8dadc5a27d764be7c44ff67b2c1c677  software/amazon/awssdk/bundle/2.35.4/bundle-2.35.4.jar
+4959a9747cbb479c73c3ffbcd479bee5b014f8b2880994585a8693fb9d24675e  software/amazon/s3/analyticsaccelerator/analyticsaccelerator-s3/1.3.1/analyticsaccelerator-s3-1.3.1.jar
+71fb7932f99a727edb23c5a2cb8c6855ac7196fad41aa0669b3998e277165154  org/wildfly/openssl/wildfly-openssl/2.2.5.Final/wildfly-openssl-2.2.5.Final.jar'
+
+install_s3a() # sets S3A, a folder of jars: 690 MB
+{
+	local sum path file
+
+	S3A=$PROGRAM_CACHE/s3a-3.5.0
+	mkdir -p "$S3A" || return 1
+	while read -r sum path; do
+		file=$S3A/${path##*/}
+		[ -e "$file" ] && continue
+		curl -sSf --max-time 900 -o "$file.part" "https://repo1.maven.org/maven2/$path" &&
+			sha256sum --quiet -c <<<"$sum  $file.part" && mv "$file.part" "$file" || return 1
+	done <<<"$S3A_JARS"
 }

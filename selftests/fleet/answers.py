@@ -70,7 +70,7 @@ def job(spark, line):
 
 
 def main():
-    settings = [tuple(text.split("=", 1)) for text in sys.argv[2:] if re.match(r"spark\.[A-Za-z.]+=", text)]
+    settings = [tuple(text.split("=", 1)) for text in sys.argv[2:] if re.match(r"spark\.[A-Za-z0-9.]+=", text)]
     paths = sys.argv[2 : len(sys.argv) - len(settings)]
     spark = session.start(sys.argv[1], settings)
     for directory, out in zip(paths[::2], paths[1::2]):
