@@ -31,6 +31,7 @@
 
 struct metrics; /* of one target, in its recorder */
 
+/* Of tests. The recorder uses the defaults. */
 struct metrics_opts {
 	/* Bytes of generations that wait for the thread; 0: METRICS_QUEUE. One may always wait. */
 	size_t queue;
@@ -54,8 +55,9 @@ bool metrics__needs_state(struct metrics *m);
 /* The generation that is passed next has all state. The first one has it in any case. */
 void metrics__has_state(struct metrics *m);
 /*
- * The trace has ended: waits until all generations are analysed, and counts what goroutines did up
- * to the end. Only metrics__snapshot() and metrics__destroy() may follow.
+ * For tests, whose results must not depend on when the thread runs: the trace has ended; waits until
+ * all generations are analysed, and counts what goroutines did up to the end. A recorder ends without
+ * that. Only metrics__snapshot() and metrics__destroy() may follow.
  */
 void metrics__finish(struct metrics *m);
 /*
