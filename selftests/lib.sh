@@ -214,6 +214,9 @@ try()
 
 # --- targets
 
+# Arguments of the target selftrace: its bursts have few system calls, which otherwise are most events.
+FEW_SYSCALLS='-between 20000'
+
 # SECONDS COMMAND...: repeats the command until it succeeds; false after SECONDS. See slowness().
 wait_until()
 {

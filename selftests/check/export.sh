@@ -116,7 +116,7 @@ reduce .[] as $e ({calls: {}, open: {}, on: {}, cpus: {}, last: 0}; .last = ([$e
 
 kernel()
 {
-	record_target selftrace "$ORACLE_GO" --cpu-profile=500 -duration 300ms && [ "$(stat_of lost "$tmp/selftrace.json")" = 0 ] &&
+	record_target selftrace "$ORACLE_GO" --cpu-profile=500 -duration 300ms $FEW_SYSCALLS && [ "$(stat_of lost "$tmp/selftrace.json")" = 0 ] &&
 		timelines "$RECORDED" && same_states "$tmp/perfetto.json" "$RECORDED" && same_events "$tmp/perfetto.json" "$RECORDED" && others "$RECORDED" || return 1
 	jq -S '[.slices.Goroutines | to_entries[] | select(.key | test("^G [0-9]+$")) | {key: .key[2:], value: (.value | [
 		([to_entries[] | select(.key | endswith("/waiting for a CPU")).value.ns] | add // 0),

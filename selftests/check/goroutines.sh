@@ -140,7 +140,7 @@ same_of_mutants()
 
 same_of_recording() # a recording of a real program by gotrace-bpf
 {
-	record_target selftrace "$ORACLE_GO" "" -duration 1200ms && same_goroutines "$RECORDED" &&
+	record_target selftrace "$ORACLE_GO" "" -duration 1200ms $FEW_SYSCALLS && same_goroutines "$RECORDED" &&
 		adds_up "$RECORDED"
 }
 

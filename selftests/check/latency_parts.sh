@@ -127,7 +127,7 @@ many_generations()
 # A recording of a real program with kernel events: little of its time is unknown.
 recording()
 {
-	record_target selftrace "$ORACLE_GO" "" -duration 1200ms && whole_trace "$RECORDED" &&
+	record_target selftrace "$ORACLE_GO" "" -duration 1200ms $FEW_SYSCALLS && whole_trace "$RECORDED" &&
 		jq -e '.kernel and (.functions | (map(.unknown_ns) | add) * 1000 < (map(.total_ns) | add) and
 			all(map(.kernel_runnable_ns), map(.run_queue_delays.count); add > 0))' \
 			"$tmp/latency.json" >/dev/null && in_windows "$RECORDED"

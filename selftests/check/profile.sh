@@ -215,7 +215,7 @@ reduce inputs as $e ({off: {}, early: {}, sum: {}}; ($e.m | tostring) as $m |
 
 off_cpu()
 {
-	record_target selftrace "$ORACLE_GO" '' -duration 300ms && [ "$(stat_of lost "$tmp/selftrace.json")" = 0 ] &&
+	record_target selftrace "$ORACLE_GO" '' -duration 300ms $FEW_SYSCALLS && [ "$(stat_of lost "$tmp/selftrace.json")" = 0 ] &&
 		$READER events --kernel --json "$RECORDED" | jq -nr "$offcpu_of_events" | LC_ALL=C sort >"$tmp/expected" &&
 		$READER profile offcpu "$RECORDED" --folded | sed 's/^.*;\[/[/' |
 		awk '{ ns = $NF; sub(/ [0-9]*$/, ""); sum[$0] += ns } END { for (w in sum) printf "%s %.0f\n", w, sum[w] }' | LC_ALL=C sort >"$tmp/sums" &&
@@ -234,7 +234,7 @@ recorded()
 	local build_id
 
 	compared=0
-	record_target selftrace "$ORACLE_GO" '' -duration 300ms && same_as_go "$RECORDED" && [ $compared -gt 1000 ] || return 1
+	record_target selftrace "$ORACLE_GO" '' -duration 300ms $FEW_SYSCALLS && same_as_go "$RECORDED" && [ $compared -gt 1000 ] || return 1
 	build_id=$($READER stat --json "$RECORDED" | jq -er '.private.meta[] | select(.name == "build_id").value') &&
 		pprof_reads -raw >"$tmp/raw" && grep -A 2 '^Mappings' "$tmp/raw" &&
 		grep -q "/selftrace $build_id \[FN\]" "$tmp/raw"

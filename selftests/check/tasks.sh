@@ -39,7 +39,7 @@ part_of_a_trace() # TRACE
 
 same_of_recording() # a recording of a real program by gotrace-bpf
 {
-	record_target selftrace "$ORACLE_GO" "" -duration 1200ms && worth_comparing "$RECORDED"
+	record_target selftrace "$ORACLE_GO" "" -duration 1200ms $FEW_SYSCALLS && worth_comparing "$RECORDED"
 }
 
 # FILE: the counts of `gotrace requests` equal those of the server, in the line it ended with.

@@ -3,7 +3,7 @@
 // for a comparison, on a machine that is not saturated.
 //
 //	selftrace -trace FILE [-duration D] [-warm] [-procs N] [-resizes N] [-churn N]
-//	          [-heap MIB] [-slower N] [-flight AGE]
+//	          [-heap MIB] [-slower N] [-between N] [-flight AGE]
 //
 // It speaks the handshake of package protocol; runtime/trace runs only between "start" and "done",
 // so its window lies inside the outer recorder's. The done line counts, by kind, the operations
@@ -30,6 +30,7 @@ func main() {
 	churn := flag.Int("churn", 1, "how many times 800 goroutines per second come and go")
 	heap := flag.Int("heap", 0, "keep so many `MIB` alive, and allocate without pause in addition")
 	slower := flag.Int("slower", 1, "make all pauses so many times as long, for a machine with time to spare")
+	between := flag.Int("between", 500, "how much to compute between two system calls of a burst: with 500 they are most of all events")
 	flight := flag.Duration("flight", 0, "with -trace: write what the runtime's flight recorder has, of at least this `AGE`")
 	flag.Parse()
 	if *procs > 0 {
@@ -37,7 +38,7 @@ func main() {
 	}
 
 	w := newWorkload(*churn)
-	w.heap, w.slower = *heap, *slower
+	w.heap, w.slower, w.between = *heap, *slower, *between
 	if *warm {
 		w.start()
 		time.Sleep(300 * time.Millisecond)

@@ -59,7 +59,7 @@ func (w *workload) syscallBursts() {
 	for w.pause(60 * time.Millisecond) {
 		for end := time.Now().Add(spinFor); time.Now().Before(end); {
 			syscall.Syscall(syscall.SYS_GETPPID, 0, 0, 0)
-			burn(500)
+			burn(w.between)
 			w.counts.syscalls.Add(1)
 		}
 	}

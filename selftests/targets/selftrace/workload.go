@@ -11,12 +11,13 @@ import (
 )
 
 type workload struct {
-	churn  int // number of workers that create short-lived goroutines
-	counts counts
-	quit   chan struct{}
-	all    sync.WaitGroup
-	heap   int // MiB that startHeap keeps alive, 0: no such work
-	slower int // factor for the pauses
+	churn   int // number of workers that create short-lived goroutines
+	counts  counts
+	quit    chan struct{}
+	all     sync.WaitGroup
+	heap    int // MiB that startHeap keeps alive, 0: no such work
+	slower  int // factor for the pauses
+	between int // how much syscallBursts computes between two system calls
 }
 
 func newWorkload(churn int) *workload {
