@@ -1,6 +1,7 @@
 # Third-party servers: three from the Go module proxy, built as their projects build them, each with
 # another Go release, and two of Debian's packages (Go 1.19 in Debian 12; stripped). Read after
-# lib.sh.
+# lib.sh. Without ALL_SERVERS=1 the largest one, which Debian has too, is left out, and the others are built
+# with a release and a mode for which other tests have compiled net/http already.
 #
 # Each is recorded under load. The names of its goroutines are compared with the server's own
 # output: SIGQUIT makes any Go program print the stacks of all its goroutines and exit; each
@@ -170,22 +171,23 @@ server() # NAME ARGUMENTS OF check_server
 
 all_servers()
 {
-	local nats=github.com/nats-io/nats-server/v2/server
+	local nats=github.com/nats-io/nats-server/v2/server httpbin_go=${ORACLE_GO#go} pie=()
 
+	[ -z "${ALL_SERVERS-}" ] || { httpbin_go=1.25.14; pie=(-buildmode=pie); }
 	try "the load builds" build_server "${ORACLE_GO#go}" ./load || return
 	LOADER=$SERVER
 	PORT=$(free_port)
-	try "nats-server builds" build_server 1.26.11 github.com/nats-io/nats-server/v2 -trimpath "-ldflags=-s -w" &&
+	[ -n "${ALL_SERVERS-}" ] && try "nats-server builds" build_server 1.26.11 github.com/nats-io/nats-server/v2 -trimpath "-ldflags=-s -w" &&
 		server "nats-server (Go 1.26, stripped)" 10 "$nats.(*Server).startGoRoutine.func1" "nats 127.0.0.1:$PORT" \
 			"$SERVER" -a 127.0.0.1 -p "$PORT"
 	PORT=$(free_port)
-	try "go-httpbin builds" build_server 1.25.14 github.com/mccutchen/go-httpbin/v2/cmd/go-httpbin &&
-		server "go-httpbin (Go 1.25)" 5 "net/http.(*conn).serve" \
+	try "go-httpbin builds" build_server "$httpbin_go" github.com/mccutchen/go-httpbin/v2/cmd/go-httpbin &&
+		server "go-httpbin (Go $httpbin_go)" 5 "net/http.(*conn).serve" \
 			"http 127.0.0.1:$PORT /get /uuid /bytes/4096 /gzip /base64/aGVsbG8=" \
 			"$SERVER" -host 127.0.0.1 -port "$PORT"
 	PORT=$(free_port)
-	try "mochi-mqtt builds" build_server 1.24.9 github.com/mochi-mqtt/server/v2/cmd -buildmode=pie "-ldflags=-s -w" &&
-		server "mochi-mqtt (Go 1.24, stripped PIE)" 10 "github.com/mochi-mqtt/server/v2.(*Client).WriteLoop" \
+	try "mochi-mqtt builds" build_server 1.24.9 github.com/mochi-mqtt/server/v2/cmd "${pie[@]}" "-ldflags=-s -w" &&
+		server "mochi-mqtt (Go 1.24, stripped${pie:+ PIE})" 10 "github.com/mochi-mqtt/server/v2.(*Client).WriteLoop" \
 			"mqtt 127.0.0.1:$PORT" "$SERVER" -tcp "127.0.0.1:$PORT" \
 			-ws "127.0.0.1:$((PORT + 1))" -info "127.0.0.1:$((PORT + 2))"
 	PORT=$(free_port)

@@ -2,7 +2,8 @@
 # parallel
 # timeout: 900
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/servers
-# Third-party servers, from the Go module proxy and from Debian: see selftests/servers.lib.sh.
+# Third-party servers, from the Go module proxy and from Debian: see selftests/servers.lib.sh. check-long
+# has one more.
 . "$(dirname "$0")/../lib.sh"
 . selftests/servers.lib.sh
 
