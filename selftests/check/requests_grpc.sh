@@ -2,18 +2,20 @@
 # parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/servers
 # Requests of grpc-go servers and clients (record --requests grpc, grpc-client): each method has as many
-# calls of each outcome as the program itself has counted, in several versions of the module, with DWARF
-# and without.
+# calls of each outcome as the program itself has counted, in the newest version of the module and the
+# oldest one with these structs, with DWARF and without; MODULES of check-long has those in between, too.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/programs.lib.sh
 . selftests/field.lib.sh
 . selftests/requests.lib.sh
 
+MODULES=${MODULES:-v1.65.mod}
+
 # MODULES [strip]: copies the program, built with the modules of that file, to $tmp
 build_grpc()
 {
-	build_field grpc 1.26.11 "-modfile=$1" && cp "$SERVER" "$tmp/grpc" || return 1
+	build_field grpc "${ORACLE_GO#go}" "-modfile=$1" && cp "$SERVER" "$tmp/grpc" || return 1
 	[ -z "${2-}" ] || strip "$tmp/grpc"
 }
 
@@ -69,7 +71,7 @@ try "servers: errors" errors
 try "servers: a difference is detected" detects_missing
 try "servers with perf uprobes" served --force-perf-uprobes
 try "servers, stripped" servers go.mod "" strip
-for modules in v1.65.mod v1.68.mod v1.76.mod; do
+for modules in $MODULES; do
 	try "servers, $modules" servers $modules ""
 	try "servers, $modules, stripped" servers $modules "" strip
 done
