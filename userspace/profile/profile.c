@@ -138,6 +138,7 @@ static int release(struct profile *p, struct profiled *g)
 int profile__add(struct profile *p, struct profiled *g, const struct held *held)
 {
 	const struct tracked_goroutine none = { .id = TRACE_NO_G };
+	size_t cap;
 	bool known;
 
 	if (!g)
@@ -145,8 +146,10 @@ int profile__add(struct profile *p, struct profiled *g, const struct held *held)
 	known = (g->ran || !is_of_go(p)) && (g->go.name || !needs_name(p));
 	if (known || g->n == HELD_MAX)
 		return add(p, &g->go, held);
-	if (array__grow(&g->held, g->n, &g->cap, sizeof(*g->held)))
+	cap = g->cap;
+	if (array__grow(&g->held, g->n, &cap, sizeof(*g->held)))
 		return -ENOMEM;
+	g->cap = (uint8_t)cap;
 	g->held[g->n++] = *held;
 	return 0;
 }
@@ -358,11 +361,26 @@ static const struct goroutine_client client = {
 	.other = other__event,
 };
 
+/* Samples of the CPU are complete in themselves, unless their goroutines are asked for. */
+static bool needs_goroutines(const struct profile *p)
+{
+	return p->opts.kind != PROFILE_CPU || p->opts.select || p->opts.by_goroutine ||
+	       p->opts.by_function;
+}
+
 int profile__event(struct profile *p, const struct trace_event *ev)
 {
 	int err = profile__annotation(p, ev);
+	struct semantics m;
 
-	return err ? err : goroutine_tracker__event(&p->tracker, &client, ev, ev->time);
+	if (err)
+		return err;
+	if (needs_goroutines(p))
+		return goroutine_tracker__event(&p->tracker, &client, ev, ev->time);
+	if (ev->type != EV_SYNC && ev->type != EV_CPU_SAMPLE)
+		return 0;
+	semantics__of(ev, &m);
+	return other__event(p, ev, &m);
 }
 
 int profile__step(struct profile *p, const struct timeline *t, const struct timeline_step *step)

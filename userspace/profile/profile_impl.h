@@ -29,11 +29,11 @@ struct profiled {
 	struct tracked_goroutine go;
 	bool wanted; /* its state belongs to the profile */
 	bool ran;
+	uint8_t n, cap;	 /* of `held` */
 	uint32_t stack;	 /* of the begin of its state */
 	uint32_t leaf;	 /* in front of it; 0: none */
 	uint64_t thread; /* on which it is in that state; TRACE_NO_M: on none */
 	struct held *held;
-	size_t n, cap;
 };
 
 enum gc_range_kind { GC_RANGE_ASSIST, GC_RANGE_SWEEP, GC_RANGE_STW, GC_RANGES };
