@@ -1,7 +1,8 @@
 #!/bin/bash
 # Tests `gotrace export parquet` beyond selftests/check/sql.sh: CPU samples and losses, whose traces need recordings of
 # their own; named queries about them; files that earlier or killed exports left; names with special characters; and
-# tables of many rows, with the numbers and texts that their encodings treat differently.
+# tables of many rows, with the numbers and texts that their encodings treat differently; and the memory that many
+# goroutines take.
 # parallel
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/deps-engine.sh selftests/reference selftests/targets
@@ -204,6 +205,30 @@ many_rows()
 	done
 }
 
+# --- memory
+
+peak() # TRACE OUT: exports it, and prints the memory that this took, in KiB
+{
+	/usr/bin/time -f %M -o "$tmp/peak" timeout 100 $READER export parquet "$1" -o "$2" && tail -n 1 "$tmp/peak"
+}
+
+# A goroutine that only waits takes 400 bytes. Their number and times are also those of `gotrace goroutines`. The tables
+# of both traces have several groups of rows, so the engine needs as much for them.
+many_goroutines()
+{
+	local few many base=100000 n=300000
+
+	selftests/fuzz/crafted blocked $base >"$tmp/few.trace" && selftests/fuzz/crafted blocked $n >"$tmp/blocked.trace" &&
+		few=$(peak "$tmp/few.trace" "$tmp/few") && many=$(peak "$tmp/blocked.trace" "$tmp/blocked") || return 1
+	note "$(((many - few) * 1024 / (n - base))) bytes per goroutine; $((many / 1024)) MiB for $n"
+	[ $(((many - few) * 1024)) -lt $(((n - base) * 600)) ] || return 1
+	sql 'SELECT COUNT(*) AS goroutines, CAST(SUM(total_ns) AS BIGINT) AS total_ns FROM goroutines' "$tmp/blocked" >"$tmp/blocked.sql" &&
+		$READER goroutines --json "$tmp/blocked.trace" | jq -c -S '{goroutines: ([.groups[].count] | add), total_ns: ([.groups[].total] | add)}' >"$tmp/blocked.other" &&
+		same blocked || return 1
+	# half of them wait; half are runnable, run and wait; the first one runs on an unknown thread, then on thread 0, and is runnable
+	sql 'SELECT COUNT(*) AS n FROM slices' "$tmp/blocked" >"$tmp/slices.sql" && echo "{\"n\":$((n / 2 * 4 + 3))}" >"$tmp/slices.other" && same slices
+}
+
 # --- forged files
 
 # Mutants of a file: no crash, no more memory than permitted, and an error is one line
@@ -238,5 +263,6 @@ try "what a killed export left is removed" killed
 try "names with special characters" special_names
 try "names that are not UTF-8 or too long" other_names
 try "many rows" many_rows
+try "the memory for many goroutines" many_goroutines
 try "forged files" forged
 ktap_end
