@@ -285,6 +285,28 @@ int engine__run(struct engine *e, const char *text, struct error *error)
 	return engine__run_on(e->connection, text, error);
 }
 
+int engine__add_function(struct engine *e, const struct engine_function *from)
+{
+	duckdb_handle f = duckdb.create_table_function(), type;
+	int err;
+
+	duckdb.table_function_set_name(f, from->name);
+	if (from->parameter) {
+		type = duckdb.create_logical_type(DUCKDB_BIGINT);
+		duckdb.table_function_add_named_parameter(f, from->parameter, type);
+		duckdb.destroy_logical_type(&type);
+	}
+	duckdb.table_function_set_extra_info(f, from->extra, from->destroy);
+	duckdb.table_function_set_bind(f, from->bind);
+	duckdb.table_function_set_init(f, from->begin);
+	duckdb.table_function_set_local_init(f, from->begin_thread);
+	duckdb.table_function_set_function(f, from->fill);
+	duckdb.table_function_supports_projection_pushdown(f, from->projects);
+	err = duckdb.register_table_function(e->connection, f);
+	duckdb.destroy_table_function(&f);
+	return err ? -EIO : 0;
+}
+
 duckdb_handle engine__connect(const struct engine *e)
 {
 	duckdb_handle ret = NULL;

@@ -11,6 +11,7 @@
 #ifndef SQL_ENGINE_H
 #define SQL_ENGINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/error.h"
@@ -56,6 +57,22 @@ duckdb_handle engine__connect(const struct engine *e);
  */
 int engine__run(struct engine *e, const char *text, struct error *error);
 int engine__run_on(duckdb_handle connection, const char *text, struct error *error);
+/* A table function, with the engine's callbacks */
+struct engine_function {
+	const char *name;
+	const char *parameter; /* a named one, a number; NULL: none */
+	void *extra;
+	void (*destroy)(void *extra); /* NULL: it is borrowed */
+	void (*bind)(duckdb_handle info);
+	void (*begin)(duckdb_handle info);
+	void (*begin_thread)(duckdb_handle info);
+	void (*fill)(duckdb_handle info, duckdb_handle chunk);
+	bool projects; /* fills only the columns that a query needs */
+};
+
+/* Adds it; `extra` is then the engine's, also after a failure. 0 or a negative errno. */
+int engine__add_function(struct engine *e, const struct engine_function *f);
+
 /* To be called when all tables exist: from then on the settings are locked. */
 int engine__lock(struct engine *e, struct error *error);
 

@@ -193,19 +193,16 @@ static void bind(duckdb_handle info)
 
 int feeds__register(struct feeds *feeds, struct engine *e, struct error *error)
 {
-	duckdb_handle f = duckdb.create_table_function();
-	duckdb_handle number = duckdb.create_logical_type(DUCKDB_BIGINT);
-	int err;
+	const struct engine_function function = {
+		.name = "gotrace_feed",
+		.parameter = PARAMETER,
+		.extra = feeds,
+		.bind = bind,
+		.begin = begin,
+		.begin_thread = begin_thread,
+		.fill = fill,
+	};
+	int err = engine__add_function(e, &function);
 
-	duckdb.table_function_set_name(f, "gotrace_feed");
-	duckdb.table_function_add_named_parameter(f, PARAMETER, number);
-	duckdb.table_function_set_extra_info(f, feeds, NULL);
-	duckdb.table_function_set_bind(f, bind);
-	duckdb.table_function_set_init(f, begin);
-	duckdb.table_function_set_local_init(f, begin_thread);
-	duckdb.table_function_set_function(f, fill);
-	err = duckdb.register_table_function(engine__connection(e), f);
-	duckdb.destroy_logical_type(&number);
-	duckdb.destroy_table_function(&f);
-	return err ? error__set(error, -EIO, "the SQL engine rejected a table function") : 0;
+	return err ? error__set(error, err, "the SQL engine rejected a table function") : 0;
 }

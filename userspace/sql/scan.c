@@ -311,27 +311,25 @@ static void bind_use(duckdb_handle info)
 static int add_function(struct engine *e, struct scans *scans, const struct table *table,
 			struct error *error)
 {
-	duckdb_handle f = duckdb.create_table_function();
 	struct function *function = malloc(sizeof(*function));
 	char name[64];
 	int err;
 
-	if (!function) {
-		duckdb.destroy_table_function(&f);
+	if (!function)
 		return producer__out_of_memory(error);
-	}
 	*function = (struct function){ scans, table };
 	snprintf(name, sizeof(name), "gotrace_%s", table->name);
-	duckdb.table_function_set_name(f, name);
-	duckdb.table_function_set_extra_info(f, function, free);
-	duckdb.table_function_set_bind(f, bind_use);
-	duckdb.table_function_set_init(f, begin_use);
-	duckdb.table_function_set_local_init(f, begin_thread);
-	duckdb.table_function_set_function(f, scan__fill);
-	duckdb.table_function_supports_projection_pushdown(f, true);
-	err = duckdb.register_table_function(engine__connection(e), f);
-	duckdb.destroy_table_function(&f);
-	return err ? error__set(error, -EIO, "the SQL engine rejected the table %s", table->name) :
+	err = engine__add_function(e, &(struct engine_function){
+					      .name = name,
+					      .extra = function,
+					      .destroy = free,
+					      .bind = bind_use,
+					      .begin = begin_use,
+					      .begin_thread = begin_thread,
+					      .fill = scan__fill,
+					      .projects = true,
+				      });
+	return err ? error__set(error, err, "the SQL engine rejected the table %s", table->name) :
 		     0;
 }
 
