@@ -317,6 +317,13 @@ interrupted()
 	[ $? -eq 143 ] && [ -z "$(ls "$folder")" ] || { ls -R "$folder"; return 1; }
 }
 
+# The part of the query that an error is about
+places()
+{
+	refused 'syntax error.*; in line 1, at: SELEC 1$' 'SELEC 1' && refused '; in line 3, at: nope, 2$' $'SELECT\n1,\n  \'\u00e4\u6f22\', nope, 2' &&
+		refused 'multiple statements at once!$' 'SELECT 1; SELECT 2'
+}
+
 # An export that a signal ends leaves complete files only.
 interrupted_export()
 {
@@ -448,6 +455,7 @@ try "answers of named queries" answers
 try "costs and capacity" costs
 try "two versions of a service" versions
 try "queries only read" only_reads
+try "errors have a place" places
 try "plans" plans
 try "memory is limited" limited
 try "an interrupted query leaves nothing" interrupted

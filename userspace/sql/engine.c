@@ -22,7 +22,9 @@
 
 #define FILE_NAME   "libduckdb.so"
 #define SPILLED_MAX "8GiB"
-#define SPECIAL	    "*?[" /* in patterns */
+#define PLACE	    "\n\nLINE " /* in messages, before the number of a line */
+#define PLACE_MAX   60		/* characters */
+#define SPECIAL	    "*?["	/* in patterns */
 #define REMEDY	    "run 'make deps', or name it with --engine"
 
 struct engine {
@@ -117,10 +119,30 @@ static int find_and_load(struct error *error)
 
 /* ---- messages and texts ---- */
 
+/*
+ * The engine shows a line of the query and, in the next line, a caret below some part of it. Writes
+ * what is at the caret instead.
+ */
+static void put_place(char *text, size_t size, const char *message)
+{
+	const char *line = strstr(message, PLACE), *end, *at;
+	size_t len = strlen(text);
+
+	end = line ? strchr(line + strlen(PLACE), '\n') : NULL;
+	if (!end)
+		return;
+	line += strspn(line, "\n");
+	at = line + utf8__cut(line, (size_t)(end - line), (unsigned int)strspn(end + 1, " "));
+	snprintf(text + len, size - len, "; in line %lu, at: %.*s",
+		 strtoul(line + strcspn(line, " "), NULL, 10),
+		 (int)utf8__cut(at, (size_t)(end - at), PLACE_MAX), at);
+}
+
 int engine__failed(struct error *error, int err, const char *message)
 {
-	/* settings that are locked, and addresses in the engine */
-	static const char *const left_out[] = { "\n\nPossible solutions", "\n\nStack Trace" };
+	/* settings that are locked, addresses in the engine, and what put_place() replaces */
+	static const char *const left_out[] = { "\n\nPossible solutions", "\n\nStack Trace",
+						"\nThis limit was set by", PLACE };
 	char text[sizeof(error->text)], *begin;
 
 	snprintf(text, sizeof(text), "%s", message ? message : "unknown error");
@@ -131,6 +153,10 @@ int engine__failed(struct error *error, int err, const char *message)
 		if (begin)
 			*begin = '\0';
 	}
+	if (strstr(text, "failed to offload"))
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 " TMPDIR must have room for intermediate results, at most " SPILLED_MAX);
+	put_place(text, sizeof(text), message ? message : "");
 	for (char *p = text; *p; p++)
 		if (*p == '\n' || *p == '\t')
 			*p = ' ';

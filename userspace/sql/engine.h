@@ -77,7 +77,8 @@ int engine__add_function(struct engine *e, const struct engine_function *f);
 int engine__lock(struct engine *e, struct error *error);
 
 /*
- * Sets the reason of a failure to a message of the library, on one line and printable. Returns
+ * Sets the reason of a failure to a message of the library, on one line and printable, with the
+ * part of the query that it is about. Returns
  * `err`, or -EFBIG if the limits of the engine's memory and temporary data are exceeded.
  */
 int engine__failed(struct error *error, int err, const char *message);
