@@ -317,6 +317,17 @@ interrupted()
 	[ $? -eq 143 ] && [ -z "$(ls "$folder")" ] || { ls -R "$folder"; return 1; }
 }
 
+# What killed queries left is removed by the next one, but not what others use, and nothing else.
+killed()
+{
+	local folder=$tmp/dead
+
+	mkdir -p "$folder"/gotrace-sql.{abcdef,locked,subdir/x,longer-name} "$folder/other-abcdef" "$tmp/elsewhere" && touch "$folder/gotrace-sql.abcdef/x" "$tmp/elsewhere/x" &&
+		ln -s "$PWD/$tmp/elsewhere" "$folder/gotrace-sql.linked" || return 1
+	TMPDIR=$PWD/$folder flock "$folder/gotrace-sql.locked" timeout 60 $READER sql 'SELECT 1' "$short" >/dev/null && [ -e "$tmp/elsewhere/x" ] &&
+		cmp <(ls "$folder") <(printf '%s\n' gotrace-sql.{linked,locked,longer-name,subdir} other-abcdef) || { ls "$folder"; return 1; }
+}
+
 # The part of the query that an error is about
 places()
 {
@@ -459,6 +470,7 @@ try "errors have a place" places
 try "plans" plans
 try "memory is limited" limited
 try "an interrupted query leaves nothing" interrupted
+try "what a killed query left is removed" killed
 try "an interrupted export leaves nothing unfinished" interrupted_export
 try "a failed export leaves nothing" failed_export
 try "hostile names" hostile_names

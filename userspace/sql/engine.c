@@ -22,6 +22,7 @@
 
 #define FILE_NAME   "libduckdb.so"
 #define SPILLED_MAX "8GiB"
+#define SPILL	    "gotrace-sql."
 #define PLACE	    "\n\nLINE " /* in messages, before the number of a line */
 #define PLACE_MAX   60		/* characters */
 #define SPECIAL	    "*?["	/* in patterns */
@@ -206,22 +207,19 @@ char *engine__quote_pattern(const char *path)
 static int make_spill(struct engine *e, const struct engine_opts *opts, struct error *error)
 {
 	const char *base = secure_getenv("TMPDIR");
+	int fd, err;
 
 	e->lent = opts->folder;
 	if (e->lent) {
 		snprintf(e->spill, sizeof(e->spill), "%s", opts->folder);
 		return 0;
 	}
-	snprintf(e->spill, sizeof(e->spill), "%s/gotrace-sql.XXXXXX",
-		 base && base[0] == '/' && strlen(base) < PATH_MAX - 32 ? base : "/tmp");
-	if (mkdtemp(e->spill)) {
-		temporary__remove_on_signal(e->spill);
-		return 0;
-	}
-	error__set(error, -errno, "%s: cannot create a directory for temporary data: %s", e->spill,
-		   strerror(errno));
-	e->spill[0] = '\0';
-	return -EIO;
+	if (!base || base[0] != '/' || strlen(base) >= PATH_MAX - 32)
+		base = "/tmp";
+	err = temporary__create(base, SPILL, e->spill, &fd);
+	return err ? error__set(error, err, "%s: cannot create a directory for temporary data: %s",
+				base, strerror(-err)) :
+		     0;
 }
 
 static int configure(duckdb_handle config, const struct engine *e, const struct engine_opts *opts)

@@ -4,7 +4,6 @@
  */
 #include "sql/parquet_place.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,89 +33,6 @@ struct parquet_place {
 	int staging_fd;
 };
 
-/*
- * Creates one and locks it, as long as the process lives. 1: another process took it for that of a
- * dead one in between, and has removed it.
- */
-static int try_staging(struct parquet_place *p, const char *path)
-{
-	char name[PATH_MAX + 32];
-	struct stat st;
-
-	snprintf(name, sizeof(name), "%s/" STAGING "XXXXXX", path);
-	if (strlen(name) >= sizeof(p->staging))
-		return -ENAMETOOLONG;
-	if (!mkdtemp(name))
-		return -errno;
-	strcpy(p->staging, name);
-	p->staging_fd = openat(p->fd, strrchr(name, '/') + 1,
-			       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (p->staging_fd < 0)
-		return errno == ENOENT ? 1 : -errno;
-	flock(p->staging_fd, LOCK_EX); /* where locks are unsupported, no other export removes it */
-	if (fstat(p->staging_fd, &st))
-		return -errno;
-	if (st.st_nlink)
-		return 0;
-	close(p->staging_fd);
-	p->staging_fd = -1;
-	return 1;
-}
-
-/* In OUT, whose absolute path is `path`. 0 or a negative errno. */
-static int make_staging(struct parquet_place *p, const char *path)
-{
-	int err;
-
-	while ((err = try_staging(p, path)) > 0)
-		;
-	if (err)
-		return err;
-	temporary__remove_on_signal(p->staging);
-	return 0;
-}
-
-/*
- * Removes one of an export that was killed: it belongs to this user, its lock is free, and it
- * has files only.
- */
-static void remove_dead(const struct parquet_place *p, const char *name)
-{
-	int fd = openat(p->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct dirent *entry;
-	struct stat st;
-	DIR *dir = NULL;
-
-	if (fd < 0)
-		return;
-	if (!fstat(fd, &st) && st.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB))
-		dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return;
-	}
-	while ((entry = readdir(dir)))
-		unlinkat(fd, entry->d_name, 0);
-	unlinkat(p->fd, name, AT_REMOVEDIR);
-	closedir(dir);
-}
-
-static void remove_all_dead(const struct parquet_place *p)
-{
-	int fd = openat(p->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir)))
-		if (!strncmp(entry->d_name, STAGING, strlen(STAGING)) &&
-		    strlen(entry->d_name) == strlen(STAGING) + 6)
-			remove_dead(p, entry->d_name);
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
-}
-
 static int make_out(struct parquet_place *p)
 {
 	char path[PATH_MAX];
@@ -127,8 +42,7 @@ static int make_out(struct parquet_place *p)
 	p->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (p->fd < 0)
 		return -errno;
-	remove_all_dead(p);
-	return make_staging(p, path);
+	return temporary__create(path, STAGING, p->staging, &p->staging_fd);
 }
 
 int parquet_place__create(struct parquet_place **ret, const char *out, struct error *error)
@@ -139,7 +53,7 @@ int parquet_place__create(struct parquet_place **ret, const char *out, struct er
 	if (!p)
 		return producer__out_of_memory(error);
 	p->out = out;
-	p->fd = p->staging_fd = -1;
+	p->fd = -1;
 	err = make_out(p);
 	if (!err) {
 		*ret = p;
@@ -155,8 +69,6 @@ void parquet_place__destroy(struct parquet_place *p)
 		return;
 	if (p->staging[0])
 		temporary__end(p->staging);
-	if (p->staging_fd >= 0)
-		close(p->staging_fd);
 	if (p->fd >= 0)
 		close(p->fd);
 	free(p);

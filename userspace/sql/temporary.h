@@ -8,13 +8,15 @@
 #ifndef SQL_TEMPORARY_H
 #define SQL_TEMPORARY_H
 
-/* From now on, SIGHUP, SIGINT, SIGPIPE and SIGTERM remove it first, unless they are ignored. */
-void temporary__remove_on_signal(const char *path);
+#include <limits.h>
+
 /*
- * Removes the directory, of files only, to which other threads may still add some. Async-signal-safe.
+ * Creates the directory PATH/PREFIXnnnnnn, which others cannot enter. It is locked as long as the
+ * process lives: those of this user whose processes were killed are removed here. SIGHUP, SIGINT,
+ * SIGPIPE and SIGTERM remove it first, unless they are ignored. 0 or a negative errno, with *ret "".
  */
-void temporary__remove(const char *path);
-/* Removes it, and lets signals be. */
+int temporary__create(const char *path, const char *prefix, char ret[PATH_MAX], int *ret_fd);
+/* Removes it, with the files in it, and closes its descriptor. */
 void temporary__end(const char *path);
 
 #endif
