@@ -434,7 +434,9 @@ engine_is_a_file()
 pipes() # each table reads the file again
 {
 	mkfifo "$tmp/pipe.trace" && refused 'pipe.trace: not a regular file' 'SELECT 1' "$tmp/pipe.trace" &&
-		! timeout 20 $READER export parquet "$tmp/pipe.trace" -o "$tmp/none" 2>"$tmp/err" && grep -q 'not a regular file' "$tmp/err"
+		! timeout 20 $READER export parquet "$tmp/pipe.trace" -o "$tmp/none" 2>"$tmp/err" && grep -q 'not a regular file' "$tmp/err" || return 1
+	timeout 20 $READER export parquet - -o "$tmp/none" <"$short" 2>"$tmp/err"
+	[ $? -eq 2 ] && grep -q 'does not accept standard input' "$tmp/err" && [ ! -e "$tmp/none/runs" ]
 }
 
 ktap_start

@@ -132,6 +132,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 			parse_kind(text, a);
 		else if (!a->kind->parquet)
 			break;
+		else if (!strcmp(text, "-"))
+			usage_error("export parquet does not accept standard input: it reads a "
+				    "trace twice");
 		else if (!a->error->text[0])
 			source_files__add(&a->files, text, a->error);
 		return 0;
