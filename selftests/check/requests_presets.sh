@@ -2,7 +2,9 @@
 # parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/servers
 # Requests of libraries other than net/http servers (record --requests): each name has as many requests
-# and errors as the program itself has counted, and the trace has no literal of a statement.
+# and errors as the program itself has counted, and the trace has no literal of a statement. Of stripped
+# programs, for which the offsets of structs are in a table, the oldest and the newest release is here
+# (RELEASES), check-long has all.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/programs.lib.sh
@@ -10,14 +12,15 @@
 . selftests/field.lib.sh
 . selftests/requests.lib.sh
 
-RELEASES="$(last_gos_since 20) ${LAST_GOS##* }" # with the newest, whose libraries are known, too
+oldest=$(last_gos_since 20)
+RELEASES=${RELEASES:-${oldest%% *} ${LAST_GOS##* }} # with the newest, whose libraries are known, too
 
 sql()
 {
 	counted statements "$1" "--requests sql $2" && no_secret "$RECORDED"
 }
 
-# All releases whose offsets are known; the programs are kept for the next time.
+# The programs are kept for the next time.
 sql_release()
 {
 	build_programs "$1" stripped statements && counted statements "$PROGRAMS" "--requests sql" &&
@@ -60,7 +63,7 @@ detects_missing()
 
 sqlite()
 {
-	build_field sqlite 1.26.11 || return 1
+	build_field sqlite "${ORACLE_GO#go}" || return 1
 	# shellcheck disable=SC2153
 	cp "$SERVER" "$tmp/sqlite"
 	counted sqlite "$PWD/$tmp" "--requests sql" && no_secret "$RECORDED"
