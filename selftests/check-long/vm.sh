@@ -1,9 +1,10 @@
 #!/bin/bash
 # timeout: 14400
 # All tests in virtual machines and in user-mode Linux, RUNS times: concurrent events interleave
-# differently in each run.
+# differently in each run. VM_LONG adds what check/vm.sh leaves out.
 . "$(dirname "$0")/../lib.sh"
 RUNS=${RUNS:-10}
+export VM_LONG=1
 
 all_passed() # COMMAND...: its raw results are shown only if one failed
 {

@@ -3,6 +3,8 @@
  * Reproducible random requests from many threads to the same few files: nearly valid, invalid
  * everywhere, at all kinds of addresses, while files are closed and opened again. Then owners that
  * are killed at random times. The kernel's log shows failures.
+ *
+ *	fuzz [REQUESTS]
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +19,6 @@
 
 #include "test.h"
 
-#define REQUESTS     200000
 #define THREADS	     4
 #define FILES	     8
 #define FIRST_FILE   200
@@ -26,6 +27,8 @@
 /* Far from other memory: what the kernel writes to addresses nearby does no harm here. */
 #define SCRATCH	     ((uint8_t *)0x1000000000)
 #define SCRATCH_SIZE (2 * MIB)
+
+static int total = 200000; /* requests of all threads */
 
 struct fuzzer {
 	pthread_t thread;
@@ -224,7 +227,7 @@ static void *fuzz(void *arg)
 {
 	struct fuzzer *f = arg;
 
-	for (int i = 0; i < REQUESTS / THREADS; i++) {
+	for (int i = 0; i < total / THREADS; i++) {
 		f->answers[-random_request(f) & 255]++;
 		if (chance(f, 2))
 			random_use(f);
@@ -261,7 +264,7 @@ static bool show_answers(const struct fuzzer *fuzzers)
 {
 	static const int known[] = { 0,	    EINVAL, EFAULT,  ENOENT,	ENOMEM, ENOSPC, EEXIST,
 				     EBUSY, EBADFD, ENODATA, ESHUTDOWN, E2BIG,	ENOTTY };
-	uint64_t sums[256] = { 0 }, others = REQUESTS;
+	uint64_t sums[256] = { 0 }, others = total / THREADS * THREADS;
 
 	for (int i = 0; i < THREADS; i++)
 		for (int e = 0; e < 256; e++)
@@ -402,12 +405,15 @@ static bool test_killed(void)
 	return true;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		{ "200000 random requests of four threads at the same files", test_requests },
+		{ "random requests of four threads at the same files", test_requests },
 		{ "recover from 30 owners killed while they write", test_killed },
 	};
 
+	if (argc > 1)
+		total = atoi(argv[1]);
+	printf("# %d requests\n", total);
 	return TEST_RUN(tests);
 }
