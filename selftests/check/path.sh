@@ -166,7 +166,7 @@ all_goroutines()
 {
 	local id from to all=0 other=0
 
-	record_target selftrace "$ORACLE_GO" "--events $GO_ONLY,kernel" -duration 700ms &&
+	record_target selftrace "$ORACLE_GO" "--events $GO_ONLY,kernel" -duration 700ms $FEW_SYSCALLS &&
 		build/gotrace latency --goroutines --json "$RECORDED" >"$tmp/latency.json" || return 1
 	for id in $(build/gotrace goroutines --all --json "$RECORDED" | jq '.goroutines[].id' | shuf -n 40 \
 			--random-source=<(yes)); do
@@ -193,7 +193,7 @@ by_an_index()
 {
 	local id told from count=0
 
-	record_target selftrace "$ORACLE_GO" "--events $GO_ONLY,kernel" -duration 2500ms &&
+	record_target selftrace "$ORACLE_GO" "--events $GO_ONLY,kernel" -duration 2500ms $FEW_SYSCALLS &&
 		cp "$RECORDED" "$tmp/indexed.trace" && build/gotrace index "$tmp/indexed.trace" || return 1
 	for from in 1.5s 2.2s; do
 		for id in $(build/gotrace goroutines --all --json "$RECORDED" | jq '.goroutines[] |

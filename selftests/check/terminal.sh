@@ -170,7 +170,7 @@ wide_names()
 }
 
 ktap_start
-if record_target selftrace "$ORACLE_GO" "" -duration 1200ms; then
+if record_target selftrace "$ORACLE_GO" "" -duration 1200ms $FEW_SYSCALLS; then
 	trace=$RECORDED
 	for columns in 60 80 120; do
 		try "$columns columns: no line is too long" verbs_fit $columns "$trace"
