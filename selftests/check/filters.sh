@@ -10,7 +10,7 @@
 
 recorded()
 {
-	record_target selftrace "$ORACLE_GO" "--events sched,syscall,gc,heap,user,kernel" -duration 300ms &&
+	record_target selftrace "$ORACLE_GO" "--events sched,syscall,gc,heap,user,kernel" -duration 300ms $FEW_SYSCALLS &&
 		trace=$RECORDED
 }
 
