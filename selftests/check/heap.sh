@@ -13,7 +13,7 @@ heap_sizes() # TRACE
 # OPTIONS: records a program with a busy heap that traces itself
 busy_heap()
 {
-	record_target selftrace "$GO" "$1" -trace "$tmp/own.trace" -duration 2s -heap 20 &&
+	record_target selftrace "$GO" "$1" -trace "$tmp/own.trace" -duration 2s $FEW_SYSCALLS -heap 20 &&
 		heap_sizes "$RECORDED" >"$tmp/ours" && heap_sizes "$tmp/own.trace" | cut -d' ' -f2 | sort -u >"$tmp/own" &&
 		build/gotrace stat --json "$RECORDED" >"$tmp/stat"
 }
