@@ -19,7 +19,7 @@ in_browser() # URL [NAME...]
 
 report()
 {
-	record_target selftrace "$ORACLE_GO" "" -duration 1s && build/gotrace report "$RECORDED" -o "$tmp/page.html" &&
+	record_target selftrace "$ORACLE_GO" "" -duration 1s $FEW_SYSCALLS && build/gotrace report "$RECORDED" -o "$tmp/page.html" &&
 		in_browser "file://$PWD/$tmp/page.html" runtime.bgsweep "$(build/gotrace goroutines --all --json "$RECORDED" | jq -r "[.goroutines[].name | select(startswith(\"main.\"))][0]")"
 }
 
