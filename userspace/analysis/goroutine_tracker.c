@@ -58,6 +58,8 @@ void goroutine_tracker__deinit(struct goroutine_tracker *t)
 {
 	void *g;
 
+	if (!t->client) /* zeroed: the caller failed before it was initialized */
+		return;
 	for (size_t i = 0; t->client->deinit && map__next(&t->goroutines, &i, &g);)
 		t->client->deinit(t->context, g);
 	map__deinit(&t->goroutines);

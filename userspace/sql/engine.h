@@ -17,7 +17,7 @@
 #include "lib/error.h"
 #include "sql/duckdb.h"
 
-#define ENGINE_MEMORY (256ull << 20) /* bytes */
+#define ENGINE_MEMORY (UINT64_C(256) << 20) /* bytes */
 
 struct engine_opts {
 	const char *library; /* path of libduckdb.so; NULL: the places of engine__open() */
