@@ -87,7 +87,9 @@ def main(path, events_path):
         e["ts"] = round(e.get("ts", 0) * 1000)
         if e["ph"] == "C":
             written[e["name"]].append((e["ts"], e["args"]["value"]))
-    times = sorted({e["time"] for e in events})
+    # The export ends with the last event of Go; kernel events may follow it.
+    end = max(e["ts"] for e in export if e.get("ph") == "E")
+    times = sorted({e["time"] for e in events if e["time"] < end})
     by_events = numbers_by_events(events)
     for name in STATES.values():
         compare(name, written[name], by_events[name], times)
