@@ -20,7 +20,7 @@ aligned()
 	perf=$!
 	background+=("$perf")
 	wait_until 20 test -s "$tmp/perf.data" && sleep 0.5 &&
-		record_target selftrace "$ORACLE_GO" "--events sched,syscall,gc,kernel" -duration 700ms $FEW_SYSCALLS
+		record_target selftrace "$ORACLE_GO" "--events sched,syscall,gc,kernel" -duration 700ms
 	status=$?
 	kill -INT "$perf"
 	wait "$perf"
