@@ -8,14 +8,16 @@
 . selftests/record.lib.sh
 . selftests/reader.lib.sh
 
-# Two goroutines per CPU next to a process that is always runnable.
+# Two goroutines per CPU next to processes that are always runnable.
 aligned()
 {
-	local perf status
+	local perf status i
 
 	cp "$(command -v bash)" "$tmp/competitor" || return 1
-	"$tmp/competitor" -c 'while :; do :; done' &
-	background+=($!)
+	for ((i = 0; i < 2 * $(nproc); i++)); do
+		"$tmp/competitor" -c 'while :; do :; done' &
+		background+=($!)
+	done
 	perf sched record -k CLOCK_MONOTONIC -o "$tmp/perf.data" >"$tmp/perf.out" 2>&1 </dev/null &
 	perf=$!
 	background+=("$perf")
@@ -24,7 +26,7 @@ aligned()
 	status=$?
 	kill -INT "$perf"
 	wait "$perf"
-	kill "${background[0]}"
+	kill "${background[@]:0:2 * $(nproc)}"
 	[ $status -eq 0 ] || { cat "$tmp/perf.out"; return 1; }
 	build/gotrace align "$RECORDED" --perf "$tmp/perf.data" -o "$tmp/joined.trace" &&
 		build/gotrace latency --all --json "$tmp/joined.trace" >"$tmp/joined.json"
