@@ -450,10 +450,13 @@ demo: deps ## record a Go server of this project for 3 seconds, and show the res
 test: ## run the unit tests, plain and sanitized; requires no root and installs nothing
 	@+selftests/run $@ $(PARTS)
 
-check: ## run all tests except the long ones; requires root
+check: ## run the unit tests and an end-to-end test of each capability; requires root
 	@+selftests/run $@ $(PARTS)
 
-check-long: ## run the long tests: many Go releases, many repetitions
+check-all: ## run all tests that a release must pass; requires root
+	@+selftests/run $@ $(PARTS)
+
+check-long: ## run repetitions: many Go releases, many random inputs, hours of load
 	@+selftests/run $@ $(PARTS)
 
 soak: ## attach inline probes 20,000 times; then kill the recorder, its guardian or both 2,000 times
@@ -573,7 +576,7 @@ help_CCACHE       := ccache command; empty: compile without it
 help_CFLAGS       := flags for CC
 help_DESTDIR      := root directory for install, install_service and kmod_install
 help_FIDELITY_GOS := Go releases for fidelity
-help_FRESH        := 1 runs every test, also those that passed with the same inputs (check, check-long)
+help_FRESH        := 1 runs every test, also those that passed with the same inputs (check, check-all, check-long)
 help_FUZZ_TIME    := seconds per fuzz target
 help_GO           := go command; it downloads other Go releases
 help_ORACLE_GO    := Go release that verifies the output
@@ -581,7 +584,7 @@ help_KDIR         := build directory of the kernel for kmod
 help_LTO          := flags for link-time optimization of both programs
 help_MUTANTS      := number of mistakes for mutants
 help_PACKAGES     := additional packages for deps
-help_PARTS        := run only the tests whose name contains one of these words (test, check, check-long, check-vm, faults)
+help_PARTS        := run only the tests whose name contains one of these words (test, check, check-all, check-long, check-vm, faults)
 help_PREFIX       := directory for install and install_service
 help_SAN          := 1 builds with ASan and UBSan into build/san
 help_SHARED       := 1 builds a shared library into build/mutants
@@ -597,7 +600,7 @@ help: ## list the targets and variables
 	@printf '  %-22s %s\n' $(foreach name,$(sort $(patsubst help_%,%,$(filter help_%,$(.VARIABLES)))), \
 		'$(name)' '$(help_$(name)) [$($(name))]')
 
-.PHONY: all lib bpf unit kselftests targets reference fuzzers deps demo test check check-long check-kunit check-vm \
+.PHONY: all lib bpf unit kselftests targets reference fuzzers deps demo test check check-all check-long check-kunit check-vm \
 	soak lint format-check man bench faults fidelity mutants mutants-unit fuzz kmod kmod_install offsets compile_commands.json \
 	install install_service clean help
 -include $(shell find build -path build/tmp -prune -o -name '*.d' -type f -print 2>/dev/null)

@@ -1,5 +1,5 @@
 # Faults during a recording, each with what was seen: read after lib.sh, record.lib.sh and files.lib.sh.
-# The scripts faults*.sh of selftests/check and selftests/check-long use it; `make faults` prints their
+# The scripts faults*.sh of selftests/check use it; `make faults` prints their
 # rows as a table (selftests/faults).
 #
 #     row "NAME" MODE STATUS 'PATTERN' COMMAND...

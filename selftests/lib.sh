@@ -1,5 +1,4 @@
-# Functions for the test scripts (selftests/check, selftests/check-long): KTAP output, traced
-# targets, trace validation. A script reads this file first, then for example:
+# Functions for the test scripts (selftests/check): KTAP output, traced targets, trace validation. A script reads this file first, then for example:
 #
 #     . "$(dirname "$0")/../lib.sh"
 #     ktap_start 2
@@ -22,6 +21,20 @@ make_variable() { sed -n "s/^$1 *[:?]= *//p" Makefile; }
 export ORACLE_GO=${ORACLE_GO:-$(make_variable ORACLE_GO)}
 export TARGET_GOS=${TARGET_GOS:-$(make_variable TARGET_GOS)}
 GOTRACE=build/gotrace-bpf
+
+# The tier in which the script runs: check, all (also when it was started by hand), or long (with LONG=1)
+[ -z "${LONG-}" ] || TIER=long
+export TIER=${TIER:-all}
+[ $TIER != long ] || LONG=1
+
+by_tier() # CHECK ALL LONG: prints the value for the tier
+{
+	case $TIER in
+	check) echo "$1" ;;
+	all) echo "$2" ;;
+	*) echo "$3" ;;
+	esac
+}
 
 verbs_of() # READER or RECORDER: its commands
 {

@@ -26,3 +26,16 @@ minor_of() # 1.26.8
 
 	echo "${minor%%.*}"
 }
+
+every_go_since() # MINOR: last_gos_since, as names of toolchains
+{
+	last_gos_since "$1" | sed 's/[^ ]*/go&/g'
+}
+
+# Those of TARGET_GOS whose own traces the reference programs read: releases up to 1.21 have an older format.
+NEW_FORMAT_GOS=$(for go in $TARGET_GOS; do [ "$(minor_of "$go")" -lt 22 ] || echo "$go"; done)
+
+targets_of() # "GO..." NAME: builds the target with each release
+{
+	locked make --no-print-directory TARGET_GOS="$1" $(printf "build/targets/%s/$2 " $1) >&2
+}

@@ -1,6 +1,6 @@
 # Third-party servers: three from the Go module proxy, built as their projects build them, each with
 # another Go release, and two of Debian's packages (Go 1.19 in Debian 12; stripped). Read after
-# lib.sh. Without ALL_SERVERS=1 the largest one, which Debian has too, is left out, and the others are built
+# lib.sh. Except in check-long the largest one, which Debian has too, is left out, and the others are built
 # with a release and a mode for which other tests have compiled net/http already.
 #
 # Each is recorded under load. The names of its goroutines are compared with the server's own
@@ -12,7 +12,8 @@
 . selftests/record.lib.sh
 . selftests/programs.lib.sh
 
-LOAD_SECONDS=${LOAD_SECONDS:-2}
+LOAD_SECONDS=${LOAD_SECONDS:-$(by_tier 2 2 15)}
+all_servers=$(by_tier "" "" yes)
 PID='' LOAD_PID='' BACKGROUND_PID='' # processes that stop_server ends
 
 # VERSION PACKAGE OPTION...: sets SERVER to a program of the module selftests/servers
@@ -173,11 +174,11 @@ all_servers()
 {
 	local nats=github.com/nats-io/nats-server/v2/server httpbin_go=${ORACLE_GO#go} pie=()
 
-	[ -z "${ALL_SERVERS-}" ] || { httpbin_go=1.25.14; pie=(-buildmode=pie); }
+	[ -z "$all_servers" ] || { httpbin_go=1.25.14; pie=(-buildmode=pie); }
 	try "the load builds" build_server "${ORACLE_GO#go}" ./load || return
 	LOADER=$SERVER
 	PORT=$(free_port)
-	[ -n "${ALL_SERVERS-}" ] && try "nats-server builds" build_server 1.26.11 github.com/nats-io/nats-server/v2 -trimpath "-ldflags=-s -w" &&
+	[ -n "$all_servers" ] && try "nats-server builds" build_server 1.26.11 github.com/nats-io/nats-server/v2 -trimpath "-ldflags=-s -w" &&
 		server "nats-server (Go 1.26, stripped)" 10 "$nats.(*Server).startGoRoutine.func1" "nats 127.0.0.1:$PORT" \
 			"$SERVER" -a 127.0.0.1 -p "$PORT"
 	PORT=$(free_port)

@@ -1,4 +1,4 @@
-# Comparison of symbolization; for check/symbols.sh and check-long/symbols.sh, read after lib.sh.
+# Comparison of symbolization; for check/symbols.sh and check/symbols_modes.sh, read after lib.sh.
 FRAMES=build/selftests/frames
 PCS=0 # number of PCs compared
 

@@ -1,14 +1,15 @@
 #!/bin/bash
 # Many tasks of calls (record --task), deep recursion within one task, and many goroutines that are created
 # within one (--inherit): the trace is valid and contains what the limits permit, and the recorder's memory
-# does not grow with their number. check-long/call_storm.sh has a million of each.
+# does not grow with their number. check-long has a million of each.
 # timeout: 600
+# long: 1800
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
-CALLS=${CALLS:-100000}
-MEMORY_MAX=${MEMORY_MAX:-$((96 << 20))} # bytes; the rings take 16 MiB, the open generation 16 MiB
+CALLS=${CALLS:-$(by_tier 100000 100000 1000000)}
+MEMORY_MAX=${MEMORY_MAX:-$(by_tier $((96 << 20)) $((96 << 20)) $((400 << 20)))} # bytes; the rings take 16 MiB, the open generation 16 MiB
 OPEN_MAX=1024                          # tasks of a goroutine
 MEMBERS_MAX=131072                     # goroutines in tasks
 

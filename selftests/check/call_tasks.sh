@@ -2,8 +2,9 @@
 # Calls of functions as tasks (record --task): each call that the program counts is recorded, with its end
 # and the region inside, even when a panic or Goexit leaves it; parents are right next to the program's
 # own tasks; the tasks are those of the program's own trace; a replay gives the same trace.
-# check-long/call_tasks.sh has more calls and releases.
+# check-long has more calls and releases.
 # parallel
+# long: 3000
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
@@ -11,9 +12,8 @@
 
 FUNCTIONS='/^main\.(serve|step|dig|catch|throw|leave|within|around|spawn|detach)$/'
 TASKS="--task $FUNCTIONS --region main.compute"
-# The reference program does not read the old format of releases up to 1.21.
-OWN_GOS=${OWN_GOS:-$(for go in $TARGET_GOS; do [ "$(minor_of "$go")" -lt 22 ] || echo "$go"; done)}
-OWN_ROUNDS=${OWN_ROUNDS:-20}
+OWN_GOS=$(by_tier "$NEW_FORMAT_GOS" "$NEW_FORMAT_GOS" "$(every_go_since 22)")
+OWN_ROUNDS=$(by_tier 20 20 7000)
 
 nothing_lost()
 {

@@ -9,12 +9,13 @@
 # same time count for the functions that handle these.
 # parallel
 # timeout: 300
+# long: 1200
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/reader.lib.sh
 
-CPU_SECONDS=${CPU_SECONDS:-6}
+CPU_SECONDS=${CPU_SECONDS:-$(by_tier 6 6 60)}
 
 # ours has five samples where the program has one
 same_run()

@@ -5,6 +5,7 @@
 # each trace.
 # parallel
 # timeout: 900
+# long: 3600
 # depends on: Makefile include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
@@ -148,10 +149,10 @@ if try "the reader builds" build_reader && try "programs trace themselves" trace
 	try "the corpus is extracted" extract_corpus "$ORACLE_GO"; then
 	rm -f "$CORPUS"/runs/*.idx
 	for trace in "$CORPUS"/runs/long-*.trace; do
-		try "$(basename "$trace" .trace): random windows" good_cuts "$trace" "${CUTS:-4}"
+		try "$(basename "$trace" .trace): random windows" good_cuts "$trace" "${CUTS:-$(by_tier 4 4 40)}"
 	done
 	for name in go122-gc-stress go122-annotations-stress tool-go122; do
-		try "$name: random windows" good_cuts "$CORPUS/$ORACLE_GO/v2/$name.trace" "${CUTS:-6}"
+		try "$name: random windows" good_cuts "$CORPUS/$ORACLE_GO/v2/$name.trace" "${CUTS:-$(by_tier 6 6 40)}"
 	done
 	long=$CORPUS/runs/long-$ORACLE_GO.trace
 	try "not within a garbage collection" outside_gc "$long"

@@ -4,6 +4,7 @@
 # and breakpoints. check/company.sh has a debugger of our own, with a breakpoint at a probe. See faults.lib.sh.
 # parallel
 # timeout: 300
+# long: 900
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/inline selftests/company
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

@@ -6,13 +6,14 @@
 # traces. diff_programs.sh does the same with recordings of a real program.
 # parallel
 # timeout: 900
+# long: 1800
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
 . selftests/record.lib.sh
 . selftests/diff.lib.sh
 
-PAIRS=${PAIRS:-13}
+PAIRS=${PAIRS:-$(by_tier 13 13 40)}
 # The error rate is 1 % per comparison: of 40, more than 3 findings have a probability of 0.07 %, of 13 more
 # than 1 has 0.7 %.
 MOST_FALSE=$((PAIRS < 40 ? 1 : 3))

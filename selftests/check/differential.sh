@@ -9,12 +9,13 @@
 #     MUTANTS="SEED FIRST COUNT" WORLDS=N selftests/check/differential.sh
 # parallel
 # timeout: 900
+# long: 3600
 # depends on: Makefile include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
 
-read -r seed first count <<<"${MUTANTS:-20260917 0 1000}"
-worlds=${WORLDS:-100} # number of generated base traces
+read -r seed first count <<<"${MUTANTS:-20260917 0 $(by_tier 1000 1000 20000)}"
+worlds=${WORLDS:-$(by_tier 100 100 400)} # number of generated base traces
 step=5000 # mutants on disk at a time
 folder=$CORPUS/mutants
 

@@ -3,6 +3,7 @@
 # goes on, no probe and no corrupt file is left, and one line names the fault. See faults.lib.sh.
 # parallel
 # timeout: 900
+# long: 1800
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/inline
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

@@ -4,6 +4,7 @@
 # on with it, no probe and no corrupt file is left, and one line names the fault. See faults.lib.sh.
 # parallel
 # timeout: 600
+# long: 1800
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/inline
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

@@ -1,4 +1,5 @@
 #!/bin/bash
+# long: 600
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/fidelity selftests/servers
 # The same-run comparison: a program traces itself with runtime/trace while gotrace-bpf records it,
 # and both traces must agree for each goroutine. The comparison itself is tested with seeded faults.
@@ -27,7 +28,7 @@ heap()
 			-time-p99 1s -edge "$(stretched 60ms)" -blur "$(stretched 5ms)" "$tmp/own.trace" "$RECORDED"
 }
 
-HEAP_GOS=${HEAP_GOS:-$ORACLE_GO}
+HEAP_GOS=$(by_tier "$ORACLE_GO" "$ORACLE_GO" "${TARGET_GOS/go1.21.13/}")
 
 ktap_start
 REPORTS=$tmp

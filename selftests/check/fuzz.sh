@@ -1,6 +1,7 @@
 #!/bin/bash
 # parallel: first
 # timeout: 600
+# long: 5400
 # Runs each fuzz target for a fixed number of executions from its seeds: a short form of `make fuzz`
 # that shows findings close to the seeds. check-long has ten times as many (FUZZ_RUNS).
 # depends on: Makefile include userspace selftests/reference selftests/targets selftests/fuzz selftests/blackbox selftests/perfdata
@@ -26,7 +27,7 @@ ran() # NAME: without a finding; otherwise prints its line and the end of its lo
 
 ktap_start
 if try "the fuzz targets build" fuzzers_are_built; then
-	selftests/fuzz/run all "${FUZZ_RUNS:-10000x}" >"$tmp/all" 2>&1
+	selftests/fuzz/run all "${FUZZ_RUNS:-$(by_tier 10000x 10000x 100000x)}" >"$tmp/all" 2>&1
 	for source in selftests/fuzz/fuzz_*.c; do
 		name=$(basename "$source" .c)
 		try "$name" ran "$name"

@@ -1,10 +1,11 @@
 #!/bin/bash
 # parallel
 # timeout: 900
+# long: 900
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/inline selftests/company
 # Inline probes: the trace is the program's own, its code is restored to the byte after each of many
 # attachments and after kill -9 of the recorder and of its guardian at any time, and each reason to
-# refuse is provoked. check-long/inline.sh has more attachments and kills.
+# refuse is provoked. check-long has more attachments and kills.
 . "$(dirname "$0")/../lib.sh"
 . selftests/fidelity.lib.sh
 
@@ -215,8 +216,7 @@ usage() # PATTERN OPTION...
 	refused 2 "$pattern" $GOTRACE record "$@"
 }
 
-cycles=200 kills=30
-[ -z "${LONG-}" ] || { cycles=1000; kills=90; }
+cycles=$(by_tier 200 200 1000) kills=$(by_tier 30 30 90)
 ktap_start
 build_programs 1.22.12 plain selftrace truth pingpong && go22=$PROGRAMS
 for go in "$ORACLE_GO" go1.24.9 "$go22"; do

@@ -3,6 +3,7 @@
 # each component matches the thread clocks, schedstat, the cgroup's statistics or the runtime's
 # figures within 3 %, and the components of each function add up, exact to the nanosecond.
 # timeout: 900
+# long: 900
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
@@ -63,7 +64,7 @@ for go in "$ORACLE_GO" go1.21.13; do
 	table "$go: raw system calls" split_of raw "$go"
 	table "$go: a slow pipe" split_of pipe "$go"
 	# what depends on the kernel only
-	[ "$go" = "$ORACLE_GO" ] || [ -n "${EVERY_CASE-}" ] || continue
+	[ "$go" = "$ORACLE_GO" ] || [ -n "$(by_tier "" "" every)" ] || continue
 	table "$go: with a competitor on the same CPU" split_of competitor "$go" -core $core
 	table "$go: throttled by its cgroup" throttled "$go"
 	table "$go: a futex convoy" split_of convoy "$go"

@@ -3,6 +3,7 @@
 # into it (c-archive). The runtime traces the same run, and the counts of the target are exact.
 # parallel
 # timeout: 900
+# long: 2400
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
@@ -46,7 +47,7 @@ plugin()
 }
 
 ktap_start
-for go in ${LIBRARY_GOS:-$ORACLE_GO}; do
+for go in $(by_tier "$ORACLE_GO" "$ORACLE_GO" "$TARGET_GOS"); do
 	try "$go: a shared library builds" build_library "$go" c-shared &&
 		try "$go: Go code in a shared library matches runtime/trace" same_run "$go" &&
 		try "$go: no breakpoint is left in the library" untouched "$go" libgocode.so

@@ -1,6 +1,7 @@
 #!/bin/bash
 # parallel
 # timeout: 1200
+# long: 5400
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 # A dozen cells of the matrix of Go releases and build modes: each release and each mode at least
 # once. check-long runs all cells.
@@ -17,6 +18,19 @@ for version in $LAST_GOS; do
 	[[ " ${cells[*]} " == *" $version "* ]] || cells+=("$version plain")
 done
 
+# VERSIONS and KINDS select some cells of all.
+every_cell()
+{
+	local version kind
+
+	for version in ${VERSIONS:-$ALL_VERSIONS}; do
+		for kind in ${KINDS:-$ALL_KINDS}; do
+			! has_kind "$version" "$kind" || echo "$version $kind"
+		done
+	done
+}
+
+[ -z "$(by_tier "" "" every)${VERSIONS-}${KINDS-}" ] || mapfile -t cells < <(every_cell)
 ktap_start
 for cell in "${cells[@]}"; do
 	run_cell $cell

@@ -1,16 +1,16 @@
 #!/bin/bash
 # Calls as regions (record --region) are compared with the program's own trace, in which the same
 # functions annotate themselves: each call is there, on the same goroutine and in the same nesting.
-# check-long/mirrored.sh has more calls and releases.
+# check-long has more calls and releases.
 # parallel
+# long: 3000
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/releases.lib.sh
 
-# The reference program does not read the old format of releases up to 1.21.
-MIRRORED_GOS=${MIRRORED_GOS:-$(for go in $TARGET_GOS; do [ "$(minor_of "$go")" -lt 22 ] || echo "$go"; done)}
-MIRRORED_ROUNDS=${MIRRORED_ROUNDS:-10}
+MIRRORED_GOS=$(by_tier "$NEW_FORMAT_GOS" "$NEW_FORMAT_GOS" "$(every_go_since 22)")
+MIRRORED_ROUNDS=$(by_tier 10 10 450)
 
 # Without the event set user, whose probes would delay the program's own annotations; with that of system
 # calls, because the program writes its trace: without it, Ps change hands unseen.

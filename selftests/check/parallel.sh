@@ -1,15 +1,16 @@
 #!/bin/bash
 # Reading with several threads: `check -j 4` must print what `check -j 1` prints, about traces of real
 # programs, Go's golden traces, and mutants of both. Go's own reader judges `check` in
-# differential.sh. check-long/parallel.sh has more mutants. To reproduce one:
+# differential.sh. check-long has more mutants. To reproduce one:
 # MUTANTS="SEED FIRST COUNT" selftests/check/parallel.sh
 # parallel
 # timeout: 600
+# long: 1200
 # depends on: Makefile include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
 
-read -r seed first count <<<"${MUTANTS:-20261126 0 500}"
+read -r seed first count <<<"${MUTANTS:-20261126 0 $(by_tier 500 500 10000)}"
 
 outcome() # JOBS OPTION... FILE: all that is printed, and the exit status
 {

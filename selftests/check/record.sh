@@ -1,12 +1,13 @@
 #!/bin/bash
 # parallel
 # timeout: 900
+# long: 3600
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 # Every target, built with each Go release and recorded RUNS times (check: once, check-long: 20),
 # gives a trace that both of Go's readers accept, with nothing lost, and the target is not affected.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
-RUNS=${RUNS:-1}
+RUNS=${RUNS:-$(by_tier 1 1 20)}
 
 # NAME ARGUMENTS: one run with each Go release
 recorded()

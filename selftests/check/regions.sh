@@ -2,6 +2,7 @@
 # Calls of functions as regions (record --region): each call that the program counts is recorded,
 # with its end, on its goroutine; a replay gives the same trace; what cannot be a region is refused.
 # parallel
+# long: 900
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
@@ -89,7 +90,7 @@ done
 try "with perf uprobes" counted "$ORACLE_GO" --force-perf-uprobes
 try "without stacks" counted "$ORACLE_GO" --no-stacks
 try "without the event set user" counted "$ORACLE_GO" "--events sched"
-try "recursion" deep "${REGIONS_DEEP:-20000}" && note "$(cat "$tmp/try.out")"
+try "recursion" deep "$(by_tier 20000 20000 1000000)" && note "$(cat "$tmp/try.out")"
 try "single-stepped hits" steps_are_counted
 try "a replay" replayed
 try "the functions of a pattern" listed

@@ -11,6 +11,7 @@
 #     build/reference/validate -strict /tmp/VARIANT.trace
 # parallel
 # timeout: 600
+# long: 3600
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
@@ -18,7 +19,7 @@
 
 seed=20260917
 lossy_seed=$seed lossy=${LOSSY:-200}
-read -r whole mutated broken of_recording <<<"${VARIANTS:-200 500 200 100}"
+read -r whole mutated broken of_recording <<<"${VARIANTS:-$(by_tier "200 500 200 100" "200 500 200 100" "2000 13000 5000 4000")}"
 mutate=build/san/replay/mutate
 strict=-strict # -strict rejects what Go's reader cannot check: see validate
 

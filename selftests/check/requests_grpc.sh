@@ -1,16 +1,17 @@
 #!/bin/bash
 # parallel
+# long: 1800
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/servers
 # Requests of grpc-go servers and clients (record --requests grpc, grpc-client): each method has as many
 # calls of each outcome as the program itself has counted, in the newest version of the module and the
-# oldest one with these structs, with DWARF and without; MODULES of check-long has those in between, too.
+# oldest one with these structs, with DWARF and without; check-long has those in between, too.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/programs.lib.sh
 . selftests/field.lib.sh
 . selftests/requests.lib.sh
 
-MODULES=${MODULES:-v1.65.mod}
+MODULES=$(by_tier v1.65.mod v1.65.mod "v1.65.mod v1.68.mod v1.76.mod")
 
 # MODULES [strip]: copies the program, built with the modules of that file, to $tmp
 build_grpc()

@@ -1,10 +1,11 @@
 #!/bin/bash
 # parallel
+# long: 1800
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/servers
 # Requests of libraries other than net/http servers (record --requests): each name has as many requests
 # and errors as the program itself has counted, and the trace has no literal of a statement. Of stripped
-# programs, for which the offsets of structs are in a table, the oldest and the newest release is here
-# (RELEASES), check-long has all.
+# programs, for which the offsets of structs are in a table, the oldest and the newest release is here,
+# and check-long has all.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/programs.lib.sh
@@ -12,8 +13,8 @@
 . selftests/field.lib.sh
 . selftests/requests.lib.sh
 
-oldest=$(last_gos_since 20)
-RELEASES=${RELEASES:-${oldest%% *} ${LAST_GOS##* }} # with the newest, whose libraries are known, too
+supported=$(last_gos_since 20)
+RELEASES="$(by_tier "${supported%% *}" "${supported%% *}" "$supported") ${LAST_GOS##* }" # with the newest, whose libraries are known, too
 
 sql()
 {

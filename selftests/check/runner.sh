@@ -89,30 +89,32 @@ echo 1..2; echo ok 1 a; echo not ok 2 b; exit 1
 CASE
 
 rm -f "$tmp/once"
-runner_prints "a parallel script that fails is repeated alone" "2 passed, 0 failed exit 0" <<CASE
+runner_prints "a script that fails is not repeated" "1 passed, 1 failed exit 1" <<CASE
 # parallel
 echo 1..2; echo ok 1 a
-[ -e $tmp/once ] || { touch $tmp/once; echo '# why'; echo not ok 2 b; exit 1; }
+[ -e $tmp/once ] || { touch $tmp/once; echo not ok 2 b; exit 1; }
 echo ok 2 b
 CASE
-same "and its failure is named at the end" 'FAILED ONCE, passed when repeated alone: scripts/case: not ok 2 b' \
-	"$(grep '^FAILED' "$tmp/out")"
-same "with its output" '#   # why' "$(grep 'why$' "$tmp/out")"
 
-# Six scripts that would pass when repeated
-many_failures()
+# MODE: the scripts that run in it
+ran_in()
 {
-	local folder=$tmp/many n
+	local folder=$tmp/tiers name head
 
 	mkdir -p "$folder"
-	for n in 1 2 3 4 5 6; do
-		printf '%s\n' '# parallel' 'echo 1..1' "[ -e $folder/ran$n ] && echo ok 1 a || { touch $folder/ran$n; echo not ok 1 a; exit 1; }" \
-			>"$folder/$n.sh"
+	for name in short:timeout:5 whole:tier:all long:tier:long both:long:5; do
+		head=${name#*:}
+		printf '%s\n' "# ${head/:/: }" '. selftests/lib.sh' "echo 1..1; echo ok 1 \$(by_tier A B C)" >"$folder/${name%%:*}.sh"
 	done
-	SELFTESTS_SCRIPTS=$folder SELFTESTS_LOG=$tmp/log selftests/run check | tail -n 1
+	SELFTESTS_SCRIPTS=$folder SELFTESTS_LOG=$tmp/log selftests/run "$@" >"$tmp/out" 2>&1
+	awk '/^# tiers\/[a-z]*$/ { name = $2 } /^ok/ { print name " " $3 }' "$tmp/out" | sed 's,tiers/,,' | sort | paste -sd' '
 }
 
-same "many parallel scripts that fail are not repeated" "0 passed, 6 failed" "$(many_failures)"
+same "the scripts of make check" "both A short A" "$(ran_in check)"
+same "the scripts of make check-all" "both B short B whole B" "$(ran_in check-all)"
+same "the scripts of make check-long" "both C long C" "$(ran_in check-long)"
+same "parts of check-all in rotation" "both B short B whole B" "$(ran_in rotate 100)"
+same "no script is started after the time" "FAILED: no test was run; check the names in PARTS" "$(ran_in rotate 0 >/dev/null; grep FAILED "$tmp/out")"
 
 # Scripts that begin first, and two others: each passes only while another one runs.
 at_the_same_time()
@@ -138,7 +140,8 @@ by_their_limits()
 		echo "# timeout: $limit" >"$tmp/limits/$limit.sh"
 	done
 	echo '# parallel' >"$tmp/limits/none.sh"
-	(eval "$(sed -n '/^says()/,/^}/p; /^by_limit()/,/^}/p' selftests/run)" && by_limit "$tmp"/limits/*.sh) |
+	(eval "$(sed -n '/^says()/,/^}/p; /^seconds_of()/,/^}/p; /^by_limit()/,/^}/p' selftests/run)" && tier=all &&
+		by_limit "$tmp"/limits/*.sh) |
 		sed 's,.*/,,; s/\.sh$//' | paste -sd' '
 }
 

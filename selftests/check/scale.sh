@@ -1,16 +1,18 @@
 #!/bin/bash
 # Tests very large numbers of goroutines and threads: the recording starts, is complete, and its
 # memory grows by little more than a hundred bytes per goroutine. The target continues meanwhile;
-# its longest pauses and the attach time are shown. The sizes here take seconds; check-long uses the
-# full sizes.
+# its longest pauses and the attach time are shown. check-long has a million goroutines and ten thousand
+# threads, for which it needs 3 GB.
 # parallel
 # timeout: 600
+# long: 1200
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
-GOS=${GOS:-$ORACLE_GO go1.21.13}
-GOROUTINES=${GOROUTINES:-100000} THREADS=${THREADS:-1000} CHURN=${CHURN:-5000}
-MEMORY_MAX=${MEMORY_MAX:-$((64 << 20))}
+. selftests/releases.lib.sh
+GOS=$(by_tier "$ORACLE_GO go1.21.13" "$ORACLE_GO go1.21.13" "$ORACLE_GO go1.22.12 go1.21.13")
+GOROUTINES=$(by_tier 100000 100000 1000000) THREADS=$(by_tier 1000 1000 10000) CHURN=$(by_tier 5000 5000 20000)
+MEMORY_MAX=$(by_tier $((64 << 20)) $((64 << 20)) $((400 << 20)))
 
 # Without the program file's own share of RSS, which may be large; everything else counts, the rings
 # too.
@@ -79,6 +81,7 @@ threads() # GO
 }
 
 ktap_start
+targets_of "$GOS" parked
 limits="ulimit -u $(ulimit -u), threads-max $(cat /proc/sys/kernel/threads-max), pid_max $(cat /proc/sys/kernel/pid_max)"
 note "limits on threads: $limits, cgroup $(cat /sys/fs/cgroup/pids.max 2>/dev/null || echo unlimited)"
 for go in $GOS; do

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Sends traces with `gotrace ship` to a server that checks each signature, checksum and condition by an
 # implementation of its own (selftests/reference/cmd/s3), directly and through a proxy that makes faults.
-# What the server then has is compared with the files. check-long/ship.sh uses a real server.
+# What the server then has is compared with the files. ship_server.sh uses a real server.
 # parallel
 # timeout: 300
 # depends on: Makefile include userspace selftests/reference selftests/targets

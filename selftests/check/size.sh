@@ -5,10 +5,12 @@
 # KB. check-long covers more Go releases. It runs alone: on a busy machine goroutines change threads more
 # often, and the ratio with --tick 64ns, 0.98 to 0.99 otherwise, was 1.002.
 # timeout: 300
+# long: 600
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
-GOS=${GOS:-$ORACLE_GO}
+. selftests/releases.lib.sh
+GOS=$(by_tier "$ORACLE_GO" "$ORACLE_GO" "$(every_go_since 22)")
 
 same_run() # GO: both ticks from one recording
 {
@@ -18,6 +20,7 @@ same_run() # GO: both ticks from one recording
 }
 
 ktap_start
+targets_of "$GOS" selftrace
 for go in $GOS; do
 	try "$go: a run that both trace" same_run "$go" || continue
 	try "$go: at most 1.2 times Go's bytes per event" \

@@ -5,12 +5,13 @@
 # rejected in one line.
 # parallel
 # timeout: 900
+# long: 3600
 # depends on: Makefile include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
 
 oracle=build/reference/rawtext
-read -r text_mutants trace_mutants <<<"${MUTANTS:-800 300}"
+read -r text_mutants trace_mutants <<<"${MUTANTS:-$(by_tier "800 300" "800 300" "10000 5000")}"
 
 # Go's package is internal and can be imported only within Go's tree: an overlay puts the program
 # there.

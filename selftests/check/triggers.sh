@@ -3,6 +3,7 @@
 # cause is found a second way in its events, and a load with short waits leads to none.
 # parallel
 # timeout: 600
+# long: 3600
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/files.lib.sh selftests/overdue.lib.sh
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
@@ -12,7 +13,7 @@
 # Network and timer waits longer than any limit, and of each kind one that is too short
 quiet()
 {
-	local i count=${TRIGGER_QUIET-2}
+	local i count=$(by_tier 2 2 215)
 
 	start_target overdue "$ORACLE_GO" -case quiet -for 700ms &&
 		start_background $GOTRACE flight -p "$TARGET_PID" -o "$tmp/quiet" --trigger runnable:1s --trigger blocked:1s \
@@ -30,7 +31,7 @@ needs() { refused 2 "$1" $GOTRACE flight -p 1 -o "$tmp/x" --trigger "${@:2}"; } 
 
 ktap_start
 for kind in runnable blocked syscall stw gc runqueue goroutines heap; do
-	try "$kind: provoked" provoke "$kind" "${TRIGGER_COUNT-5}"
+	try "$kind: provoked" provoke "$kind" "$(by_tier 5 5 100)"
 	try "$kind: snapshots are valid, and their causes true" causes_are_true "$kind"
 	try "$kind: a snapshot of each" each_has_a_snapshot "$kind"
 done

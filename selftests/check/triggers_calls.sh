@@ -4,13 +4,14 @@
 # the conditions leads to none, and one that meets them all the time to few.
 # parallel
 # timeout: 300
+# long: 5400
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/files.lib.sh
 . selftests/triggers.lib.sh
 
-count=${TRIGGER_COUNT-3}
+count=$(by_tier 3 3 100) exits=$(by_tier 1 1 100)
 provoked="-n $count -gap 1200ms"
 
 functions()
@@ -67,7 +68,7 @@ killed()
 {
 	local i
 
-	for ((i = 0; i < ${TRIGGER_EXITS-1}; i++)); do
+	for ((i = 0; i < exits; i++)); do
 		rm -rf "$tmp/killed"
 		watched killed "quiet -n 1" --trigger exit || return 1
 		kill -KILL "$TARGET_PID"
@@ -79,7 +80,7 @@ killed()
 # The limit is low, and met once, since the machine may be busy. A second without load comes first.
 cpu()
 {
-	local n=${TRIGGER_EXITS-1} slack=1000000000
+	local n=$exits slack=1000000000
 
 	watched cpu "cpu -n $n -gap 2s -long 4s" --trigger cpu:10% --trigger-interval 4500ms && flown_to_the_end &&
 		each_has_its_cause cpu:10% "$n"
@@ -87,7 +88,7 @@ cpu()
 
 quiet()
 {
-	watched quiet "quiet -n ${TRIGGER_QUIET-100} -gap 50ms" --requests http --region main.quick --trigger func:main.hit \
+	watched quiet "quiet -n $(by_tier 100 100 6000) -gap 50ms" --requests http --region main.quick --trigger func:main.hit \
 		--trigger request:10s --trigger region:main.quick:10s --trigger status:5xx --trigger cpu:1000% \
 		--trigger signal:SIGUSR2 && flown_to_the_end && snapshots_are 1 &&
 		[[ $(causes) == *" the end of the process" ]]

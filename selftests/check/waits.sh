@@ -1,5 +1,6 @@
 #!/bin/bash
 # parallel
+# long: 1800
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 # Compares the output of `gotrace path`, `gotrace latency`, `gotrace waits` and `gotrace histogram`,
 # member by member, with that of a second implementation which reads `gotrace events --kernel --json`:
@@ -28,10 +29,10 @@ http_pair()
 	"build/targets/$ORACLE_GO/server" -duration 20s >"$tmp/server.out" 2>&1 </dev/null &
 	background+=("$!")
 	wait_until 20 grep -q '^ready' "$tmp/server.out" &&
-		$GOTRACE record -p $! -d "${WAITS_DURATION:-700ms}" -o "$tmp/server.trace" --stats "$tmp/server.json"
+		$GOTRACE record -p $! -d "$(by_tier 700ms 700ms 4s)" -o "$tmp/server.trace" --stats "$tmp/server.json"
 	status=$?
 	kill -TERM "${background[-1]}"
-	[ $status -eq 0 ] && [ "$(stat_of lost "$tmp/server.json")" = 0 ] && agrees "$tmp/server.trace" -n "${WAITS_GOROUTINES:-25}"
+	[ $status -eq 0 ] && [ "$(stat_of lost "$tmp/server.json")" = 0 ] && agrees "$tmp/server.trace" -n "$(by_tier 25 25 200)"
 }
 
 # NAME [ARGUMENT...]

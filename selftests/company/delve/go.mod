@@ -1,4 +1,4 @@
-// The debugger Delve, which check-long/debuggers.sh attaches to programs that are recorded; go.sum has
+// The debugger Delve, which check/debuggers.sh attaches to programs that are recorded; go.sum has
 // its checksums.
 module gotrace-bpf/selftests/company/delve
 

@@ -4,7 +4,7 @@
 # The recorder without the module, on both kernels: doctor reports what is available, a known-count
 # target is recorded completely, one with annotations too, and a server. 6.1 has no uprobe_multi, so
 # each probe is a perf event there. The server is recorded on 6.12 only, and annotations, which
-# 45-session.sh records there, on 6.1 only; with VM_LONG=1 both are recorded on both.
+# 45-session.sh records there, on 6.1 only; in check-long both are recorded on both.
 . "$(dirname "$0")/../../lib.sh"
 . selftests/record.lib.sh
 release=$(uname -r)
@@ -50,10 +50,10 @@ else
 fi
 try "a known-count target" counted truth
 try "it has threads, CPUs and wake-ups" has_kernel_events
-if [[ $release == 6.1.* || -n ${VM_LONG-} ]]; then
+if [[ $release == 6.1.* || -n ${LONG-} ]]; then
 	try "a target with annotations" counted annotate
 fi
-if [[ $release != 6.1.* || -n ${VM_LONG-} ]]; then
+if [[ $release != 6.1.* || -n ${LONG-} ]]; then
 	try "a server" served
 fi
 ktap_end

@@ -1,12 +1,12 @@
 #!/bin/bash
 # kernels: 6.12 6.1
 # timeout: 300
-# Loading and unloading the module: 20 times, 100 on 6.12 with VM_LONG=1, with all its objects, and not while it is in
+# Loading and unloading the module: 20 times, 100 on 6.12 in check-long, with all its objects, and not while it is in
 # use. On 6.12 BPF programs can call its functions; on 6.1, where uprobe programs cannot call
 # kfuncs, there is only its device.
 . "$(dirname "$0")/../../lib.sh"
 . selftests/record.lib.sh
-[[ $(uname -r) == 6.1.* || -z ${VM_LONG-} ]] && loads=20 || loads=100
+[[ $(uname -r) == 6.1.* || -z ${LONG-} ]] && loads=20 || loads=100
 
 # All in one busybox process, since starting processes is slow here.
 loads_and_unloads()

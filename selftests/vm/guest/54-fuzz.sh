@@ -2,8 +2,8 @@
 # kernels: 6.12 6.1
 # timeout: 300
 # module: loaded
-# Random requests from a fixed seed: selftests/kmod/fuzz.c; four times as many with VM_LONG=1
-if [ -n "${VM_LONG-}" ]; then
+# Random requests from a fixed seed: selftests/kmod/fuzz.c; four times as many in check-long
+if [ -n "${LONG-}" ]; then
 	exec build/selftests/kmod/fuzz
 else
 	exec build/selftests/kmod/fuzz 50000

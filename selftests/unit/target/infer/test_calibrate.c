@@ -2,7 +2,7 @@
 /*
  * Compares offsets inferred from machine code with DWARF and symbol table of the same program.
  *
- * With GT_TEST_PROGRAMS any programs (selftests/check-long/calibrate.sh builds a matrix of them).
+ * With GT_TEST_PROGRAMS any programs (selftests/check/calibrate.sh builds a matrix of them).
  * Beside a program, PROGRAM.bare (by strip) must yield the same result, and PROGRAM.stripped (by
  * Go's linker, which moves its variables) the same members and all its globals. With
  * GT_CALIBRATE_PARTIAL=1 members may be unknown, but not wrong.

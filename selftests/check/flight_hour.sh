@@ -1,13 +1,14 @@
 #!/bin/bash
 # Half an hour of 100,000 events per second, first with record --rotate, then in the flight recorder: the
 # resident memory stays within 5 %, nothing is lost, each file is valid alone, and the files of --rotate
-# follow each other without a gap and add up to what the program did. `LONG=120` shortens both runs.
+# follow each other without a gap and add up to what the program did. `FLIGHT_SECONDS=120` shortens both runs.
+# tier: long
 # timeout: 7200
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/files.lib.sh
 
-LONG=${LONG:-1800} # seconds
+seconds=${FLIGHT_SECONDS:-1800}
 RATE=16700         # round trips per second, of six events each
 
 # COMMAND...: records pingpong into $DIR; $each runs each minute, and memory is sampled every 5 s
@@ -15,7 +16,7 @@ long_run()
 {
 	local i=0
 	: >"$tmp/memory"
-	start_target pingpong "$ORACLE_GO" -duration "${LONG}s" -rate $RATE && start_background "$@" -p "$TARGET_PID" -o "$DIR" &&
+	start_target pingpong "$ORACLE_GO" -duration "${seconds}s" -rate $RATE && start_background "$@" -p "$TARGET_PID" -o "$DIR" &&
 		recorder_is_live && tell_target start || return 1
 	until grep -q '^done' "$TARGET_OUT"; do
 		sleep 5

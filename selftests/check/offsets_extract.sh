@@ -2,6 +2,7 @@
 # Extracts the struct offsets from every toolchain again; they must equal the table in the tree.
 # Downloads and builds with each toolchain that is not cached (see selftests/offsets/extract): half
 # an hour the first time.
+# tier: long
 # timeout: 7200
 . "$(dirname "$0")/../lib.sh"
 

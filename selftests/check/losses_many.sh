@@ -5,6 +5,7 @@
 # the format, and `gotrace check` must accept all. To reproduce a variant:
 #
 #     build/san/replay/mutate -losses -raw -seed SEED -first VARIANT -n 1 -v -dump -o /tmp
+# tier: long
 # timeout: 5400
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

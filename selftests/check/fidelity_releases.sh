@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: long
 # timeout: 3000
 # `make fidelity` with its limits: the target selftrace and third-party servers, recorded while they
 # trace themselves, with every Go release of FIDELITY_GOS; the runs of a release are summed up and

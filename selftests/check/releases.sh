@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: long
 # timeout: 7200
 # Programs of the releases that `make check` omits: known counts and the same-run comparison, with
 # the first and the last patch release of most. RELEASES selects others.

@@ -2,6 +2,7 @@
 # Compares the times of context switches with perf's of the same run: at most 2 us apart in 99 of
 # 100. Both take their timestamps one after the other; other tracers and cache misses add to the
 # difference.
+# tier: long
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/kernel.lib.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Mutation test: the unit tests catch at least 85 % of 200 mutants.
+# tier: long
 # timeout: 3600
 . "$(dirname "$0")/../lib.sh"
 

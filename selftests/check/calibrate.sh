@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: long
 # timeout: 14400
 # Offsets found by machine code analysis, for many releases and build modes. Each cell is the target
 # selftrace and two variants without symbols and DWARF, by strip and by Go's linker, which must give

@@ -2,6 +2,7 @@
 # Sends 1,000 traces with `gotrace ship` to a real S3-compatible server (VersityGW), through a proxy that
 # makes faults, while the server is killed and started again; and the spool of a recorder whose server
 # cannot be reached for a while. The server's own listing and bytes are compared with the files.
+# tier: long
 # timeout: 1200
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

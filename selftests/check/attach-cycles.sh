@@ -4,6 +4,7 @@
 # of the recorders is left in the kernel, and neither the programs nor the kernel need more memory.
 #
 #     CYCLES=10000 CYCLE_SECONDS=6600    fewer, if they take longer than that
+# tier: long
 # timeout: 7200
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

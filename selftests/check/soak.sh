@@ -5,6 +5,7 @@
 # and each kill. Then the counts of whole recordings are compared with those of the programs.
 #
 #     SOAK="20000 2000 20"    attachments, kills, recordings of each program
+# tier: long
 # timeout: 7200
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

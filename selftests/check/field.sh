@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: long
 # timeout: 3600
 # Real-world programs: esbuild from npm (stripped, without build information), etcd, Caddy and
 # CoreDNS from the Go module proxy, each built with another Go release, and Debian's Prometheus (Go

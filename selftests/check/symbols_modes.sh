@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: long
 # timeout: 3600
 # Like check/symbols.sh, for every build mode of the oldest, a middle and the newest release; also
 # programs obfuscated by garble: their frames are correct, and a recording is rejected with the

@@ -7,6 +7,7 @@
 #     FLEET_SHORT=yes                           for less than 1 GB: as in check/spark.sh
 #     FLEET_DIR=DIR                             a folder that is kept: its traces are used again, and it has
 #                                               the table of times, the plans and the answers
+# tier: long
 # timeout: 14400
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh

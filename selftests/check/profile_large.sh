@@ -1,6 +1,7 @@
 #!/bin/bash
 # A trace of more than 230 MB: `gotrace profile` needs less than 256 MiB, and its profile of the blocked goroutines is
 # that of `go tool trace -pprof`, which needs more than 10 GB. Prints the time and memory of both.
+# tier: long
 # timeout: 1800
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh

@@ -3,6 +3,7 @@
 # were uploaded by Hadoop's connector: in a cluster of processes on this machine the answers of all of them
 # are those of `gotrace sql` over the directory, names of hosts may be hostile, and errors are one line. The
 # connector and the library that it needs are 690 MB.
+# tier: long
 # timeout: 3000
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

@@ -2,6 +2,7 @@
 # The pages of `gotrace report` and `gotrace view` for a recording of ten million events: in Debian's Chromium,
 # with all checks of selftests/check/report_page.sh; figures equal those of other commands, and parts of the
 # timeline have the exact times of the whole. Prints sizes, memory and times. `EVENTS=1000000` makes it short.
+# tier: long
 # timeout: 3600
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
