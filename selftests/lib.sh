@@ -26,6 +26,7 @@ GOTRACE=build/gotrace-bpf
 [ -z "${LONG-}" ] || TIER=long
 export TIER=${TIER:-all}
 [ $TIER != long ] || LONG=1
+[ $TIER != check ] || TARGET_GOS=$(cut -d ' ' -f 1,2 <<<"$TARGET_GOS") # the newest and the oldest
 
 by_tier() # CHECK ALL LONG: prints the value for the tier
 {
@@ -34,6 +35,11 @@ by_tier() # CHECK ALL LONG: prints the value for the tier
 	all) echo "$2" ;;
 	*) echo "$3" ;;
 	esac
+}
+
+in_all() # COMMAND...: runs it in check-all and check-long only
+{
+	[ $TIER = check ] || "$@"
 }
 
 verbs_of() # READER or RECORDER: its commands
@@ -206,15 +212,28 @@ note() # TEXT: prints a comment, line by line
 	printf '%s\n' "$*" | sed 's/^/# /'
 }
 
+# Sets CPU: seconds of this shell's ended children since `times` wrote the file. In $(), `times` is that of
+# another shell.
+cpu_since() # FILE
+{
+	builtin times >"$1.now"
+	CPU=$(awk -F '[ ms]' 'FNR == 2 { last = now; now = $1 * 60 + $2 + $4 * 60 + $5 } END { printf "%.1f", now - last }' "$1" "$1.now")
+}
+
 # NAME COMMAND...: ok if the command succeeds; its output is shown only if it fails. It runs in this
-# shell, so that it can set variables.
+# shell, so that it can set variables. A comment states the time of a command that takes long.
 try()
 {
-	local name=$1 status
+	local name=$1 status started=$SECONDS
 	shift
 
+	builtin times >"$tmp/try.before" # a script may have a function of this name
 	"$@" >"$tmp/try.out" 2>&1 </dev/null
 	status=$?
+	if [ $((SECONDS - started)) -ge 3 ]; then
+		cpu_since "$tmp/try.before"
+		note "$((SECONDS - started)) s, $CPU s of CPU time:"
+	fi
 	if [ $status -eq 0 ]; then
 		ok "$name"
 		return 0

@@ -6,7 +6,8 @@ REFERENCE=build/reference
 CORPUS=build/corpus
 
 # One Go release per kind of trace: each writes something that the one before does not.
-READER_GOS="go1.22.12 go1.23.12 go1.24.9 go1.25.3 $ORACLE_GO"
+between=$(in_all echo go1.23.12 go1.24.9 go1.25.3)
+READER_GOS="go1.22.12 $between $ORACLE_GO"
 
 # Parallel scripts build and extract one at a time.
 build_reader() { locked build_reader_now; }
@@ -63,7 +64,7 @@ trace_long_runs_now()
 	local go
 
 	for go in $READER_GOS; do
-		trace_run "long-$go" "$go" selftrace -duration 1500ms $FEW_SYSCALLS || return 1
+		trace_run "long-$go" "$go" selftrace -duration 1500ms -least 250 $FEW_SYSCALLS || return 1
 	done
 	GODEBUG=traceallocfree=1 trace_run "allocfree-$ORACLE_GO" "$ORACLE_GO" selftrace -duration 100ms
 }

@@ -184,7 +184,7 @@ unsampled() # GO
 
 ktap_start
 if try "the programs build" locked make --no-print-directory all reference; then
-	for release in $(last_gos_since 23) $ORACLE_GO; do
+	for release in $(in_all last_gos_since 23) $ORACLE_GO; do
 		try "$release: a trace" traced "${release#go}" || continue
 		try "$release: objects that the program knows" known_rows
 		try "$release: runtime.MemStats" memory_statistics

@@ -177,18 +177,18 @@ ktap_start
 if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" &&
 	try "programs trace themselves" trace_long_runs && try "more programs trace themselves" trace_short_runs; then
 	try "the list of packages" list_is_complete
-	for trace in "$CORPUS/runs/long-$ORACLE_GO.trace" "$CORPUS"/runs/short-*.trace "$CORPUS/$ORACLE_GO"/v2/go122-annotations.trace; do
+	for trace in $(in_all echo "$CORPUS/runs/long-$ORACLE_GO.trace") "$CORPUS"/runs/short-*.trace "$CORPUS/$ORACLE_GO"/v2/go122-annotations.trace; do
 		try "$(basename "$trace" .trace)" anonymizes "$trace"
 	done
-	try "names of the library" keeps_the_library
+	in_all try "names of the library" keeps_the_library
 	try "--all" replaces_all
 	try "--key" keys
-	try "a recording with tasks" recorded requests "" -n 16
+	try "a recording with tasks" recorded requests "" -n $(by_tier 2 16 16)
 	try "kernel events" has_threads
 	try "a recording with labels" recorded labels ""
 	try "labels" labels_stay
-	try "v1 traces" of_v1
-	try "mutants" mutants
+	in_all try "v1 traces" of_v1
+	in_all try "mutants" mutants
 	try "no output" refused 2 'missing option -o OUT' $READER anonymize "$tmp/k1"
 	try "an empty key" refused 2 "invalid key '' for --key" $READER anonymize --key '' "$tmp/k1" -o "$tmp/x"
 fi

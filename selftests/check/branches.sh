@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: all
 # parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 # A program with 250,000 distinct stacks: each event has its own stack, never one with an equal

@@ -2,6 +2,7 @@
 # Many tasks of calls (record --task), deep recursion within one task, and many goroutines that are created
 # within one (--inherit): the trace is valid and contains what the limits permit, and the recorder's memory
 # does not grow with their number. check-long has a million of each.
+# tier: all
 # timeout: 600
 # long: 1800
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets

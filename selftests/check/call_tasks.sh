@@ -3,6 +3,7 @@
 # and the region inside, even when a panic or Goexit leaves it; parents are right next to the program's
 # own tasks; the tasks are those of the program's own trace; a replay gives the same trace.
 # check-long has more calls and releases.
+# tier: all
 # parallel
 # long: 3000
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets

@@ -3,6 +3,7 @@
 # both ticks: Go's reader accepts the file, `gotrace events --kernel` shows the same kernel events
 # each time, and none is missing. A cut trace has the kernel events of its window, and a converted
 # trace has all of them.
+# tier: all
 # parallel
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets

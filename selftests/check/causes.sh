@@ -2,6 +2,7 @@
 # Tests that `gotrace requests --worst 5` and the first finding of `gotrace report` name the right top cause, on programs whose requests are slow
 # for one known reason: an fsync in a slow file system, the CPU quota of a cgroup, a lock that
 # each request holds for long, mark assists next to a large heap.
+# tier: all
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/targets
 . "$(dirname "$0")/../lib.sh"

@@ -2,6 +2,7 @@
 # Programs that use cgo: calls of C, callbacks on the goroutine's thread, and threads created by C
 # that call Go. The runtime traces the same run, and the counts of the target are exact. Also with a
 # recorder that attaches later, when the runtime has already seen threads of C.
+# tier: all
 # parallel
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

@@ -2,6 +2,7 @@
 # Coexistence with other tools that use the same process: the program's own tracer, another
 # recorder, a debugger, strace. Each works together with a recording or is rejected with a one-line
 # message; the program is never harmed.
+# tier: all
 # parallel
 # timeout: 600
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/company

@@ -1,6 +1,7 @@
 #!/bin/bash
 # gotrace-bpf serve as a service: its configuration file, its reports to the manager, and the systemd
 # unit, with whose capabilities the service works.
+# tier: all
 # parallel
 # timeout: 300
 # depends on: Makefile bpf include userspace debian selftests/reference selftests/targets

@@ -4,6 +4,7 @@
 # version changes only what that version lacks; each result is readable by the tools of the first Go
 # release with that version. Converted v1 traces are accepted by Go's reader, and the time of each
 # goroutine is unchanged.
+# tier: all
 # parallel
 # timeout: 1200
 # depends on: Makefile include userspace selftests/reference selftests/targets

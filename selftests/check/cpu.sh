@@ -2,6 +2,7 @@
 # Tests CPU samples: their number matches the CPU time of the target, they are in the functions and
 # goroutines that used it, in each way of recording. The recorder leaves nothing attached, and
 # rejects unavailable settings with the reason.
+# tier: all
 # parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"

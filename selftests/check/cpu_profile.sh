@@ -7,6 +7,7 @@
 # Both are random samples of the same calls: the order of the works is random with a fixed seed, and each takes less time
 # than passes between two samples. Preemption by signals is off, because samples of runtime/pprof that come at the
 # same time count for the functions that handle these.
+# tier: all
 # parallel
 # timeout: 300
 # long: 1200

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Traces crafted to be expensive for a reader: time is linear in the size rather than quadratic, and
 # memory stays within --max-memory, or a one-line error gives the memory that is needed.
+# tier: all
 # parallel
 # timeout: 200
 # depends on: Makefile include userspace selftests/reference selftests/targets selftests/fuzz

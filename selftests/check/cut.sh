@@ -131,7 +131,7 @@ outside_gc()
 
 active() # the ranges that are active when $tmp/part begins, in its first generation
 {
-	$READER events --json "$tmp/part" | jq -r 'if .event == "Sync" and .n > 1 then halt else .event end' | grep Active
+	$READER events --json "$tmp/part" | jq -r '"\(.event) \(.n)"' | awk '$1 == "Sync" && $2 > 1 { exit } /Active/ { print $1 }'
 }
 
 same_rest() # $tmp/part has all events of the trace from its begin on, except what the prologue states

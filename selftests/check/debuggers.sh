@@ -2,6 +2,7 @@
 # Debuggers of the recorded program, which are attached before and during a recording, and when it ends: gdb, and in
 # check-long Delve. The recording is right or refused with a reason; the target goes on after it, without probes
 # and breakpoints. check/company.sh has a debugger of our own, with a breakpoint at a probe. See faults.lib.sh.
+# tier: all
 # parallel
 # timeout: 300
 # long: 900

@@ -187,12 +187,12 @@ ktap_start
 if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" &&
 	try "programs trace themselves" trace_long_runs && try "loads are made" make_loads; then
 	try "figures of random loads" agrees "$tmp/a1" "$tmp/s1"
-	for trace in "$CORPUS"/runs/long-*.trace; do
+	for trace in $(in_all echo "$CORPUS"/runs/long-*.trace); do
 		try "figures of $(basename "$trace" .trace)" agrees "$CORPUS/runs/long-$ORACLE_GO.trace" "$trace"
 	done
 	try "no more false findings than stated" no_false_findings
-	try "requests that are rare" rare_requests
-	try "too few requests" few_requests
+	in_all try "requests that are rare" rare_requests
+	in_all try "too few requests" few_requests
 	try "events with a strict period" periodic
 	try "a function that is 20 % slower is found" finds_the_slower_function
 	try "one that is faster is better" the_other_way
@@ -201,7 +201,7 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "a trace without tasks" make_none
 	try "--per" per_second
 	try "pipes" pipes
-	try "mutants" mutants
+	in_all try "mutants" mutants
 	try "one file" refused 2 'missing argument FILE: two traces are required' $READER diff "$tmp/a1"
 	try "three files" refused 2 "unexpected argument 'c': only two files are accepted" $READER diff a b c
 	try "standard input twice" refused 2 'only one of the two traces can be standard input' $READER diff - -

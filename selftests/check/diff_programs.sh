@@ -2,6 +2,7 @@
 # `gotrace diff` finds that a function is 20 % slower in traces and recordings of a real program, and its
 # figures are those of the second implementation. It runs alone: what else the machine does makes programs
 # slower, too.
+# tier: all
 # timeout: 400
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"

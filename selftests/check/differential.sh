@@ -7,6 +7,7 @@
 # build/corpus/mutants/index about it:
 #
 #     MUTANTS="SEED FIRST COUNT" WORLDS=N selftests/check/differential.sh
+# tier: all
 # parallel
 # timeout: 900
 # long: 3600

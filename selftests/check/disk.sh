@@ -2,6 +2,7 @@
 # Failures of the disk during continuous recording (record --rotate) and in the flight recorder: a full
 # disk, a removed directory, one that cannot be written. Each gives one line that names file and reason,
 # the recorder continues and writes again when it can, nothing incomplete is left, and the exit status is 1.
+# tier: all
 # parallel
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets

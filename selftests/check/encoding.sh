@@ -2,6 +2,7 @@
 # Tests the program that compares encodings of events (selftests/encoding): it decodes all events of
 # traces from each encoding as they were, in the number that `gotrace check` reports, for the traces
 # of Go's own tests and a recorded one; and it rejects what is not a whole trace in one line.
+# tier: all
 # parallel
 # timeout: 300
 # depends on: Makefile include userspace selftests/encoding selftests/reference selftests/targets

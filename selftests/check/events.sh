@@ -3,6 +3,7 @@
 # with the same times, contexts, arguments, names and stacks, byte for byte in the canonical text
 # (CANONICAL.md). Input: traces of real programs of each Go release with a trace format of its own,
 # Go's golden traces, recordings of gotrace-bpf, and v1 traces.
+# tier: all
 # parallel
 # timeout: 1200
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets

@@ -116,7 +116,7 @@ reduce .[] as $e ({calls: {}, open: {}, on: {}, cpus: {}, last: 0}; .last = ([$e
 
 kernel()
 {
-	record_target selftrace "$ORACLE_GO" --cpu-profile=500 -duration 300ms $FEW_SYSCALLS && [ "$(stat_of lost "$tmp/selftrace.json")" = 0 ] &&
+	record_target selftrace "$ORACLE_GO" --cpu-profile=500 -duration $(by_tier 50ms 300ms 300ms) $FEW_SYSCALLS && [ "$(stat_of lost "$tmp/selftrace.json")" = 0 ] &&
 		timelines "$RECORDED" && same_states "$tmp/perfetto.json" "$RECORDED" && same_events "$tmp/perfetto.json" "$RECORDED" && others "$RECORDED" || return 1
 	jq -S '[.slices.Goroutines | to_entries[] | select(.key | test("^G [0-9]+$")) | {key: .key[2:], value: (.value | [
 		([to_entries[] | select(.key | endswith("/waiting for a CPU")).value.ns] | add // 0),
@@ -246,7 +246,7 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "programs trace themselves" trace_long_runs && try "for a short time" trace_short_runs; then
 	try "runs of each Go release: as gotrace goroutines" runs
 	try "tasks, the heap and arrows: as single events" single_events
-	try "golden traces in all formats" golden
+	in_all try "golden traces in all formats" golden
 	try "stacks of speedscope" same_stacks
 	try "a trace of gotrace-bpf: as gotrace latency, and as single events" kernel
 	try "counters: as the states, whenever they change" counters
@@ -255,6 +255,6 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "--from and --to" parts
 	try "--goroutine and --function" selected_goroutines
 	try "names of any bytes" any_bytes
-	try "memory" memory
+	in_all try "memory" memory
 fi
 ktap_end

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Faults of the recorder: it is stopped, killed, has no memory, or nothing reads its messages. The target
 # goes on, no probe and no corrupt file is left, and one line names the fault. See faults.lib.sh.
+# tier: all
 # parallel
 # timeout: 900
 # long: 1800

@@ -2,6 +2,7 @@
 # Faults of the recorded program: it exits, crashes, executes another program, starts children without
 # pause, is stopped or frozen, or loses its file, in each mode of the recorder. The recorder ends or goes
 # on with it, no probe and no corrupt file is left, and one line names the fault. See faults.lib.sh.
+# tier: all
 # parallel
 # timeout: 600
 # long: 1800

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Tests the filters that the commands of gotrace share: on a recording of a program with all kinds
 # of events, the output of each command with each filter equals the unfiltered JSON, reduced by jq.
+# tier: all
 # parallel
 # timeout: 600
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets

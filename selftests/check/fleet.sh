@@ -1,6 +1,7 @@
 #!/bin/bash
 # The examples of docs/fleet.md: the DaemonSet by the schema of Kubernetes, the unit by systemd, and the
 # command line of the unit by `gotrace ship` itself.
+# tier: all
 # parallel
 # timeout: 300
 # depends on: Makefile docs/fleet.md include userspace

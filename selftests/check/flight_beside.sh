@@ -2,6 +2,7 @@
 # The flight recorder compared with that of the Go runtime (runtime/trace.FlightRecorder, Go 1.25): both write a
 # snapshot of one run. Where the windows overlap, they hold the same events for each goroutine, by the
 # rules of fidelity.sh.
+# tier: all
 # parallel
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/fidelity selftests/servers

@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: all
 # parallel
 # timeout: 300
 # Programs crafted to make the analysis expensive: many equal symbols, sections of gigabytes, with a
@@ -111,7 +112,7 @@ running()
 started()
 {
 	ends_by_signal TERM $GOTRACE record --no-cache -o "$tmp/s.trace" -- "$tmp/slow" -duration 77s &&
-		! pgrep -f "slow -duration 77s"
+		! pgrep -f "$tmp/slow -duration 77s"
 }
 
 runs_program() { [[ $(readlink "/proc/$PID/exe") == */mnt/program ]]; }

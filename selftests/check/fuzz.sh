@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: all
 # parallel: first
 # timeout: 600
 # long: 5400

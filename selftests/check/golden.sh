@@ -2,6 +2,7 @@
 # Go's own tests of its reader: for each golden trace and each fuzz seed in the toolchains, `gotrace
 # check` must give the expected result. The traces are extracted from the toolchains; golden traces
 # come with their expected result, the seeds use that of golang.org/x/exp/trace.
+# tier: all
 # parallel
 # timeout: 900
 # depends on: Makefile include userspace selftests/reference selftests/targets

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Compares `gotrace goroutines` with the Summarizer of Go's internal/trace: the time of each
 # goroutine by state, and each region and task, exact to the nanosecond.
+# tier: all
 # parallel
 # timeout: 1200
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/fuzz

@@ -150,11 +150,12 @@ long_trace() # larger than a pipe's buffer
 		[ "$($READER events "$tmp/n.trace" | wc -c)" -gt 200000 ]
 }
 
-# COMMAND...: the last line that it prints on a terminal; sets $tmp/err to what it prints on a pipe instead
+# COMMAND...: the last line that a terminal shows of it; sets $tmp/err to what it prints on a pipe instead. A line of
+# progress, which is printed when the command takes long, is overwritten.
 last_line()
 {
 	run "$@" && [ $status -eq 0 ] || return 1
-	script -qec "$(printf ' %q' "$@")" /dev/null </dev/null | tr -d '\r' | tail -n 1
+	script -qec "$(printf ' %q' "$@")" /dev/null </dev/null | sed 's/\r*$//; s/.*\r//; s/\x1b\[[0-9;]*[A-Za-z]//g' | tail -n 1
 }
 
 # Each command that writes a file for another one names that on a terminal, and only there.

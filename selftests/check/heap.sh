@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: all
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 # Sizes of the heap: when they change too often their probe is taken away, and they are sampled. Each
 # sample must be one of the sizes in the program's own trace of the same time.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Tests `gotrace index`: with an index, events and cut seek to their time and produce the same
 # output as without it; a stale or corrupt index is reported in one line and not used.
+# tier: all
 # parallel
 # timeout: 600
 # depends on: Makefile include userspace selftests/reference selftests/targets

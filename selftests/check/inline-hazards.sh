@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: all
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/inline
 # Hazards for inline probes, each provoked: a frozen process, one with little CPU time, fork without

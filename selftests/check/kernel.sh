@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: all
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 # Tests the kernel events of a trace: context switches and wake-ups equal those of perf in the same
 # run, system calls and threads those that the target counts; readers accept the trace, even after

@@ -1,5 +1,6 @@
 #!/bin/bash
 # kill -9 of the recorder at any time: the target continues, and no probe is left in it.
+# tier: all
 # parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: all
 # parallel: first
 # timeout: 900
 # Static checks of the kernel module: built with additional gcc warnings and sparse against Debian's

@@ -2,6 +2,7 @@
 # Tests `gotrace latency` on targets that spend their time in known ways and measure themselves:
 # each component matches the thread clocks, schedstat, the cgroup's statistics or the runtime's
 # figures within 3 %, and the components of each function add up, exact to the nanosecond.
+# tier: all
 # timeout: 900
 # long: 900
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets

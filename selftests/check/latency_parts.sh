@@ -3,6 +3,7 @@
 # nanosecond: on the traces of Go's own tests, on long ones and on mutants. Its figures about Go
 # states match `gotrace goroutines`, whose figures check/goroutines.sh compares with Go's.
 # check/latency.sh tests the accuracy of the kernel components.
+# tier: all
 # parallel
 # timeout: 900
 . "$(dirname "$0")/../lib.sh"

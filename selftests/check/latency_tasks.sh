@@ -2,6 +2,7 @@
 # Tests what `gotrace latency` shows of an aligned trace: which tasks held the CPUs that threads
 # waited for. The times add up to those of the waits, and are those of the paths of the goroutines,
 # which `gotrace path` computes from the whole history.
+# tier: all
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Tests Go code in a C program: as a shared library that it loads (-buildmode=c-shared), and linked
 # into it (c-archive). The runtime traces the same run, and the counts of the target are exact.
+# tier: all
 # parallel
 # timeout: 900
 # long: 2400

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Runs the static checks of selftests/lint, and proves that each of them detects a fault planted in
 # a folder of its own.
+# tier: all
 # parallel: first
 # timeout: 600
 . "$(dirname "$0")/../lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: all
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 # 200,000 scheduler events per second for 10 s on two CPUs, once as one channel pair, once as 50
 # threads with 10,000 goroutines: no record is lost, in bounded memory.

@@ -2,6 +2,7 @@
 # Tests doctor --measure, and what record reports of its cost: the counted rates are those of the
 # records of a recording, the sums are correct, and no probe is left. Predicted times are not
 # compared: `make bench` measures what they predict.
+# tier: all
 # timeout: 120
 # depends on: Makefile bpf include userspace selftests/targets
 . "$(dirname "$0")/../lib.sh"

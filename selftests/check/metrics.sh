@@ -121,7 +121,7 @@ has_scraped()
 
 ktap_start
 if try "the programs build" builds && try "the parser is installed" selftests/deps.sh python3-prometheus-client; then
-	if try "a server with tasks is recorded" record_target requests "$ORACLE_GO" "$EVERY_EVENT" -n 180; then
+	if try "a server with tasks is recorded" record_target requests "$ORACLE_GO" "$EVERY_EVENT" -n $(by_tier 40 180 180); then
 		try "every sample equals the other commands" equal "$RECORDED"
 		try "the trace has what is compared" has request_duration_seconds_count request_errors_total \
 			request_cpu_seconds_total gc_cycle_seconds_count stw_pause_seconds_count run_queue_delay_seconds_count \

@@ -2,6 +2,7 @@
 # Calls as regions (record --region) are compared with the program's own trace, in which the same
 # functions annotate themselves: each call is there, on the same goroutine and in the same nesting.
 # check-long has more calls and releases.
+# tier: all
 # parallel
 # long: 3000
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets

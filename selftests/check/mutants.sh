@@ -2,6 +2,7 @@
 # Tests selftests/mutants/run, the program behind `make mutants`, in a tree of one source file and
 # one unit test: a mutant that the test detects is caught, one that it does not detect or that
 # changes nothing survives, and the source is restored.
+# tier: all
 # parallel
 # timeout: 120
 # depends on: Makefile selftests/reference selftests/mutants

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Tests struct offsets of the runtime: the built-in table against the DWARF of programs (as Go's
 # reader parses it), and programs whose debug info is stripped, split off or corrupt.
+# tier: all
 # parallel
 . "$(dirname "$0")/../lib.sh"
 

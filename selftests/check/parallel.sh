@@ -3,6 +3,7 @@
 # programs, Go's golden traces, and mutants of both. Go's own reader judges `check` in
 # differential.sh. check-long has more mutants. To reproduce one:
 # MUTANTS="SEED FIRST COUNT" selftests/check/parallel.sh
+# tier: all
 # parallel
 # timeout: 600
 # long: 1200

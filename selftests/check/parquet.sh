@@ -257,12 +257,12 @@ try "CPU samples" samples
 try "losses" losses
 try "the query runs" runs
 try "the query gc-cost" gc_cost
-try "the query noisy-neighbours" noisy_neighbours
+in_all try "the query noisy-neighbours" noisy_neighbours
 try "an empty table loses its file" emptied
 try "what a killed export left is removed" killed
 try "names with special characters" special_names
 try "names that are not UTF-8 or too long" other_names
-try "many rows" many_rows
-try "the memory for many goroutines" many_goroutines
+in_all try "many rows" many_rows
+in_all try "the memory for many goroutines" many_goroutines
 try "forged files" forged
 ktap_end

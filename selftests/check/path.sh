@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: all
 # parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 # Tests `gotrace path`, which finds what a goroutine waited for: on a chain of waits that is known

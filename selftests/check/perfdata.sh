@@ -2,6 +2,7 @@
 # Tests the reader of perf.data: every scheduler event matches `perf script`, in each way that perf
 # records. Truncated files and other files are rejected in one line, by the reader built with
 # sanitizers.
+# tier: all
 # parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/perfdata
 . "$(dirname "$0")/../lib.sh"

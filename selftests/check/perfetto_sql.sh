@@ -2,6 +2,7 @@
 # Loads what `gotrace export perfetto` writes into Perfetto's trace processor, and asks it with SQL for slices, counters,
 # arrows and samples. The answers are those of the decoder in selftests/export/summary.py, which export.sh compares with
 # the timeline for Chrome, and equal the sums of other commands and of single events.
+# tier: all
 # parallel
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/browser.py selftests/export selftests/reference selftests/targets

@@ -261,16 +261,16 @@ output_file()
 ktap_start
 if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" &&
 	try "programs trace themselves" trace_long_runs && try "for a short time" trace_short_runs; then
-	try "golden traces: as go tool trace" all_golden
+	in_all try "golden traces: as go tool trace" all_golden
 	try "runs of each Go release: as go tool trace" each_release
-	try "older tools skip transitions without a stack" older_tools && note "$(tail -n 1 "$tmp/try.out")"
+	in_all try "older tools skip transitions without a stack" older_tools && note "$(tail -n 1 "$tmp/try.out")"
 	try "a part of the time, and some functions" filters
 	try "one goroutine" one_goroutine
 	try "labels" labels
 	try "tables and folded stacks" text_forms
 	try "all time" whole_time
-	try "CPU samples" samples
-	try "threads without a CPU" off_cpu
+	in_all try "CPU samples" samples
+	in_all try "threads without a CPU" off_cpu
 	try "a trace of gotrace-bpf: as go tool trace" recorded
 	try "the output file" output_file
 fi

@@ -2,6 +2,7 @@
 # Tests the line of gotrace that shows how much of a trace has been read: on a terminal, for each
 # command that reads a whole trace, slowed down until it takes more than a second. The figures are
 # compared with the size of the file, the output with that without a terminal.
+# tier: all
 # parallel
 # timeout: 200
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets

@@ -48,11 +48,11 @@ serve()
 	done
 }
 
-ktap_start 6
+ktap_start
 try "server: $RUNS runs per Go release" serve
-try "selftrace: $RUNS runs per Go release" repeated selftrace -trace "$tmp/own.trace" -duration 1s
+try "selftrace: $RUNS runs per Go release" repeated selftrace -trace "$tmp/own.trace" -duration $(by_tier "300ms $FEW_SYSCALLS" 1s 1s)
 try "truth: $RUNS runs per Go release" repeated truth
-try "pingpong: $RUNS runs per Go release" repeated pingpong -duration 500ms -rate 20000
-try "many: $RUNS runs per Go release" repeated many -duration 1s
+in_all try "pingpong: $RUNS runs per Go release" repeated pingpong -duration 500ms -rate 20000
+in_all try "many: $RUNS runs per Go release" repeated many -duration 1s
 try "parked: $RUNS runs per Go release" repeated parked -duration 300ms
 ktap_end

@@ -9,6 +9,7 @@
 #
 #     build/san/replay/mutate -seed SEED -first VARIANT -n 1 -v -dump -o /tmp
 #     build/reference/validate -strict /tmp/VARIANT.trace
+# tier: all
 # parallel
 # timeout: 600
 # long: 3600

@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: all
 # parallel
 # long: 1800
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/servers

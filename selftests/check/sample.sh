@@ -1,6 +1,7 @@
 #!/bin/bash
 # Duty cycle (record --sample): each window is valid alone and begins when it should, nothing is attached
 # in between, alignment by the wall clock, what ends the recording, kill -9, privileges, memory.
+# tier: all
 # parallel
 # timeout: 600
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets

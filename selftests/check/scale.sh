@@ -3,6 +3,7 @@
 # memory grows by little more than a hundred bytes per goroutine. The target continues meanwhile;
 # its longest pauses and the attach time are shown. check-long has a million goroutines and ten thousand
 # threads, for which it needs 3 GB.
+# tier: all
 # parallel
 # timeout: 600
 # long: 1200

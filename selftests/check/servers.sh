@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: all
 # parallel
 # timeout: 900
 # long: 900

@@ -2,6 +2,7 @@
 # Recording without short system calls (--min-duration syscall:TIME): the trace is that of the same input
 # with all calls, minus the short ones, and states what was left out; also in files of --rotate and in
 # snapshots of the flight recorder, at whose boundaries calls are in progress. Other kinds are rejected.
+# tier: all
 # parallel
 # timeout: 600
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets

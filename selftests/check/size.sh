@@ -4,6 +4,7 @@
 # events, which that tracer does not have. Small traces need more: they contain the event table of 6
 # KB. check-long covers more Go releases. It runs alone: on a busy machine goroutines change threads more
 # often, and the ratio with --tick 64ns, 0.98 to 0.99 otherwise, was 1.002.
+# tier: all
 # timeout: 300
 # long: 600
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets

@@ -2,6 +2,7 @@
 # Tests fleet/, the named queries in Spark: in a cluster of processes on this machine the answers of all
 # of them are those of `gotrace sql`, row by row; names of hosts and files may be hostile; a table may
 # be missing; and each error is one line. All queries share one session, whose start takes longest.
+# tier: all
 # parallel
 # timeout: 600
 # depends on: Makefile bpf include userspace fleet docs/tables.md selftests/deps-engine.sh selftests/fleet selftests/targets

@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: all
 # parallel
 # Tests that a starved recorder reports the problem and a remedy: it shares its CPU with a CPU-bound
 # competitor.

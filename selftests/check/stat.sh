@@ -123,7 +123,7 @@ cut_trace()
 
 recorded() # a recording by gotrace-bpf: the recorder's own figures, and losses
 {
-	record_target selftrace "$ORACLE_GO" "--tick 64ns" -duration 600ms || return 1
+	record_target selftrace "$ORACLE_GO" "--tick 64ns" -duration $(by_tier 100ms 600ms 600ms) || return 1
 	figures "$RECORDED" && same_types "$RECORDED" && one_count "$RECORDED" &&
 		same_figure recorder "$(stat_of events "$tmp/selftrace.json")" "$(figure .events)" &&
 		same_figure "recorder, said" "$(sed -n 's/^gotrace-bpf: recorded .*: \([0-9]*\) events, .*/\1/p' \
@@ -187,12 +187,12 @@ hostile_names()
 ktap_start
 if try "the reader builds" build_reader && try "the corpus is extracted" extract_corpus "$ORACLE_GO" &&
 	try "programs trace themselves" trace_long_runs && try "programs trace short runs" trace_short_runs; then
-	for trace in "$CORPUS"/runs/*.trace "$CORPUS/$ORACLE_GO"/v2/go122-{annotations,gc-stress,task-across-generations}.trace; do
+	for trace in $(in_all echo "$CORPUS"/runs/long-*.trace) "$CORPUS"/runs/{short,few}-*.trace "$CORPUS/$ORACLE_GO"/v2/go122-{annotations,gc-stress,task-across-generations}.trace; do
 		try "$(basename "$trace" .trace): types" same_types "$trace"
 		try "$(basename "$trace" .trace): one count of events" one_count "$trace"
 		try "$(basename "$trace" .trace): goroutines, threads, Ps" same_world "$trace"
 	done
-	for trace in "$CORPUS/$ORACLE_GO"/v1/*; do
+	for trace in $(in_all echo "$CORPUS/$ORACLE_GO"/v1/*); do
 		try "$(basename "$trace"): goroutines, threads, Ps" same_world "$trace"
 		try "$(basename "$trace"): one count of events" one_count "$trace"
 	done

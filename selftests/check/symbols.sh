@@ -1,4 +1,5 @@
 #!/bin/bash
+# tier: all
 # parallel
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/symbols

@@ -2,6 +2,7 @@
 # The systemd unit of gotrace-bpf serve under a real systemd, in a virtual machine: its hardening lets
 # the service record, the service reports that it is ready, a service that hangs is killed and started
 # again, and its end removes every probe.
+# tier: all
 # parallel
 # timeout: 400
 # depends on: Makefile bpf include userspace debian selftests/vm selftests/service selftests/reference selftests/targets

@@ -2,6 +2,7 @@
 # Several processes in one recording (record --rotate and flight with -p, --exe, --cgroup, --unit): those
 # that run and those that start later are recorded, each completely and to files of its own; what is not
 # selected or not a Go program is not recorded; the work for it is bounded; all recorders end together.
+# tier: all
 # parallel
 # timeout: 400
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets

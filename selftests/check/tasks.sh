@@ -236,12 +236,12 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "there are many tasks and regions" worth_comparing "$CORPUS/runs/long-$ORACLE_GO.trace"
 	for trace in "$CORPUS"/runs/long-*.trace "$CORPUS/$ORACLE_GO"/v2/*.trace; do
 		grep -qs '^FAILURE' "${trace%.trace}.expect" && continue
-		try "$(basename "$trace" .trace)" agrees "$trace"
+		in_all try "$(basename "$trace" .trace)" agrees "$trace"
 	done
 	try "parts of a trace" part_of_a_trace "$CORPUS/runs/long-$ORACLE_GO.trace"
 	try "tables" tables "$CORPUS/runs/long-$ORACLE_GO.trace"
-	try "a recording of gotrace-bpf" same_of_recording
-	for go in "$ORACLE_GO" go1.21.13; do
+	in_all try "a recording of gotrace-bpf" same_of_recording
+	for go in "$ORACLE_GO" $(in_all echo go1.21.13); do
 		try "$go: an HTTP server" server_recorded "$go"
 		try "$go: an HTTP server, parts" server_parts
 		try "$go: an HTTP server, places" server_places
@@ -250,9 +250,9 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "the worst requests" worst "$tmp/own.trace"
 	try "--sort and --top" sorted_and_cut "$tmp/own.trace"
 	try "filters that nothing matches" filters_without_matches "$tmp/own.trace"
-	try "mutants" mutants
-	try "100,000 open tasks and regions" many_at_once 0
-	try "100,000 open tasks, each a subtask of another" many_at_once 1
+	in_all try "mutants" mutants
+	in_all try "100,000 open tasks and regions" many_at_once 0
+	in_all try "100,000 open tasks, each a subtask of another" many_at_once 1
 	try "a trace without annotations" no_annotations
 	try "--worst 0" refused 2 "invalid number '0' for --worst: expected 1 to 1000" $READER requests --worst 0 "$tmp/made"
 	try "--worst of a pipe that is no trace" refused 1 'stdin: ' $READER requests --worst 1 - < <(echo no trace)

@@ -3,6 +3,7 @@
 # same bytes and the same bytes for the same text, for golden and recorded traces, corrupt ones, all
 # characters and unusual forms of text. Input that is not a trace, or not a trace in text form, is
 # rejected in one line.
+# tier: all
 # parallel
 # timeout: 900
 # long: 3600

@@ -213,7 +213,7 @@ try "from a pipe" from_pipe "$long"
 try "table" table "$long"
 try "keys and signals on a terminal" keys_and_signals "$long"
 try "control sequences in names" hostile_names "$long"
-if record_target requests "$ORACLE_GO" "" -n 100; then
+if record_target requests "$ORACLE_GO" "" -n $(by_tier 20 100 100); then
 	try "windows with kernel events equal other commands" windows_equal "$RECORDED" 1
 else
 	not_ok "record a program"

@@ -13,7 +13,9 @@
 # Network and timer waits longer than any limit, and of each kind one that is too short
 quiet()
 {
-	local i count=$(by_tier 2 2 215)
+	local i count
+
+	count=$(by_tier 2 2 215)
 
 	start_target overdue "$ORACLE_GO" -case quiet -for 700ms &&
 		start_background $GOTRACE flight -p "$TARGET_PID" -o "$tmp/quiet" --trigger runnable:1s --trigger blocked:1s \

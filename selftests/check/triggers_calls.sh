@@ -2,6 +2,7 @@
 # Triggers of the flight recorder on calls and on the process: each kind, provoked several times, leads to a valid
 # snapshot whose cause lies in what the target has provoked, and in an event of the snapshot; a load that never meets
 # the conditions leads to none, and one that meets them all the time to few.
+# tier: all
 # parallel
 # timeout: 300
 # long: 5400

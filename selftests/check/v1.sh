@@ -4,6 +4,7 @@
 # compared with golang.org/x/exp/trace, byte for byte, from 1.11 on; for older traces, which that
 # package does not read, with the events that `go tool trace` of Go 1.22 prints, in order for each
 # P, by the rules of the conversion.
+# tier: all
 # parallel
 # timeout: 900
 # depends on: Makefile include userspace selftests/reference selftests/targets

@@ -2,6 +2,7 @@
 # Opens exports in the viewers that they are for, in Debian's Chromium, and compares what those have read: the timeline
 # for chrome://tracing with the decoder in selftests/export/summary.py, and stacks in speedscope, from its own format
 # and from profiles for pprof, with `gotrace export folded` and with Go's reader of profiles.
+# tier: all
 # parallel
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/browser.py selftests/export selftests/reference selftests/targets

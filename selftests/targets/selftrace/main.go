@@ -3,7 +3,7 @@
 // for a comparison, on a machine that is not saturated.
 //
 //	selftrace -trace FILE [-duration D] [-warm] [-procs N] [-resizes N] [-churn N]
-//	          [-heap MIB] [-slower N] [-between N] [-flight AGE]
+//	          [-heap MIB] [-slower N] [-between N] [-least N] [-flight AGE]
 //
 // It speaks the handshake of package protocol; runtime/trace runs only between "start" and "done",
 // so its window lies inside the outer recorder's. The done line counts, by kind, the operations
@@ -31,6 +31,7 @@ func main() {
 	heap := flag.Int("heap", 0, "keep so many `MIB` alive, and allocate without pause in addition")
 	slower := flag.Int("slower", 1, "make all pauses so many times as long, for a machine with time to spare")
 	between := flag.Int("between", 500, "how much to compute between two system calls of a burst: with 500 they are most of all events")
+	least := flag.Int64("least", 1, "after the duration, wait until each kind of work was done `N` times")
 	flight := flag.Duration("flight", 0, "with -trace: write what the runtime's flight recorder has, of at least this `AGE`")
 	flag.Parse()
 	if *procs > 0 {
@@ -51,6 +52,7 @@ func main() {
 		w.start()
 	}
 	resizeProcs(*resizes, *duration)
+	w.counts.await(*least, before)
 	stopTrace()
 	after := w.counts.snapshot()
 	w.stop()
@@ -103,6 +105,20 @@ func (c *counts) snapshot() map[string]int64 {
 		"syscalls": c.syscalls.Load(), "locked_threads": c.lockedThreads.Load(),
 		"timers": c.timers.Load(), "goexits": c.goexits.Load(),
 		"annotations": c.annotations.Load(),
+	}
+}
+
+// await waits until each of these kinds of work was done n times since before: on a busy machine a
+// short duration can pass before any worker runs, and the trace would be empty.
+func (c *counts) await(n int64, before map[string]int64) {
+	deadline := time.Now().Add(time.Minute)
+	for _, name := range []string{"annotations", "chan_round_trips", "chan_sends", "locks", "sleeps", "syscalls"} {
+		for c.snapshot()[name]-before[name] < n {
+			if time.Now().After(deadline) {
+				protocol.Fail(fmt.Errorf("selftrace: not %d %s within a minute", n, name))
+			}
+			time.Sleep(time.Millisecond)
+		}
 	}
 }
 
