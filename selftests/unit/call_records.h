@@ -7,6 +7,7 @@
 #ifndef UNIT_CALL_RECORDS_H
 #define UNIT_CALL_RECORDS_H
 
+#include "unit/test.h"
 #include "unit/machine.h"
 
 enum { TASK_F, REGION_G };

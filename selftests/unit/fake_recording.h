@@ -11,20 +11,12 @@
 #ifndef UNIT_FAKE_RECORDING_H
 #define UNIT_FAKE_RECORDING_H
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
-#include <unistd.h>
 
+#include "unit/test.h"
 #include "capture/hits.h"
 #include "capture/priority.h"
 #include "capture/privilege.h"

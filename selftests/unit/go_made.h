@@ -14,6 +14,7 @@
 #ifndef UNIT_GO_MADE_H
 #define UNIT_GO_MADE_H
 
+#include "unit/test.h"
 #include "target/elf/elf.h"
 #include "target/infer/buildinfo.h"
 #include "target/symbols/pclntab_impl.h"

@@ -6,17 +6,7 @@
 #ifndef SELFTESTS_LATENCY_FIXTURE_H
 #define SELFTESTS_LATENCY_FIXTURE_H
 
-#include <inttypes.h>
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/latency.h"
 #include "analysis/record_store.h"
 

@@ -15,6 +15,7 @@
 #ifndef UNIT_MACHINE_H
 #define UNIT_MACHINE_H
 
+#include "unit/test.h"
 #include "sequence/sequencer.h"
 #include "copied_snapshots.h"
 #include "unit/fake_writer.h"

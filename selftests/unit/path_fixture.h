@@ -6,16 +6,7 @@
 #ifndef SELFTESTS_PATH_FIXTURE_H
 #define SELFTESTS_PATH_FIXTURE_H
 
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/path_impl.h"
 #include "analysis/waits.h"
 

@@ -6,17 +6,7 @@
 #ifndef SELFTESTS_PROFILE_FIXTURE_H
 #define SELFTESTS_PROFILE_FIXTURE_H
 
-#include <errno.h>
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "profile/profile.h"
 
 enum { NONE, MAIN, WORKER, READ, LEAF, CHAN, NETWORK, STRINGS };

@@ -6,13 +6,9 @@
 #ifndef UNIT_RECORDER_FIXTURE_H
 #define UNIT_RECORDER_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/fake_recording.h"
 
 #include "capture/cycle.h"
@@ -562,7 +558,5 @@ __attribute__((unused)) static void add(uint64_t time, unsigned int kind)
 {
 	t.record[t.n++] = (struct gt_record){ .time = time, .kind = (uint16_t)kind };
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 #endif

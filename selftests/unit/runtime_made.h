@@ -9,6 +9,7 @@
 #ifndef UNIT_RUNTIME_MADE_H
 #define UNIT_RUNTIME_MADE_H
 
+#include "unit/test.h"
 #include "target/arch/insn.h"
 #include "target/probe/site.h"
 

@@ -6,16 +6,7 @@
 #ifndef SELFTESTS_TRACE_BYTES_H
 #define SELFTESTS_TRACE_BYTES_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "format/spec.h"
 
 struct bytes {

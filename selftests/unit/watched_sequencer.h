@@ -5,8 +5,7 @@
 #ifndef UNIT_WATCHED_SEQUENCER_H
 #define UNIT_WATCHED_SEQUENCER_H
 
-#include <string.h>
-
+#include "unit/test.h"
 #include "format/kernel.h"
 #include "sequence/sequencer.h"
 

@@ -6,6 +6,7 @@
 #ifndef SELFTESTS_WRITER_FIXTURE_H
 #define SELFTESTS_WRITER_FIXTURE_H
 
+#include "unit/test.h"
 #include "format/dictionary.h"
 #include "unit/trace_bytes.h"
 #include "writer/output_file.h"

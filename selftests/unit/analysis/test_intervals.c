@@ -3,15 +3,7 @@
  * The intervals of each kind: which events begin and end them, which have no known begin, and the
  * window. check/waits.sh compares those of recorded traces.
  */
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/intervals.h"
 
 enum { NONE, CHAN, SELECT, SWEEP, MARK, STRINGS };
@@ -97,7 +89,7 @@ static void lives(void)
 	event(365, EV_GO_UNBLOCK, 6, 1, 0);
 }
 
-static void scheduling(void **state)
+TEST(scheduling)
 {
 	begin(INTERVAL_SCHED, NULL);
 	lives();
@@ -105,7 +97,7 @@ static void scheduling(void **state)
 }
 
 /* Events were lost until 115, within the first wait. */
-static void lost_events(void **state)
+TEST(lost_events)
 {
 	begin(INTERVAL_SCHED, NULL);
 	event(100, EV_SYNC, 0, 0, 0);
@@ -117,7 +109,7 @@ static void lost_events(void **state)
 	expect("1 7 7 7 1", false);
 }
 
-static void blocked(void **state)
+TEST(blocked)
 {
 	begin(INTERVAL_BLOCK, NULL);
 	lives();
@@ -134,7 +126,7 @@ static void blocked(void **state)
 }
 
 /* What ends at the begin of the window belongs to it, what ends at its end does not. */
-static void windows(void **state)
+TEST(windows)
 {
 	begin(INTERVAL_BLOCK, NULL);
 	intervals__set_window(iv, 230, 360);
@@ -151,7 +143,7 @@ static void windows(void **state)
 }
 
 /* An id that is used again is another goroutine. */
-static void reused(void **state)
+TEST(reused)
 {
 	begin(INTERVAL_SCHED, NULL);
 	event(100, EV_SYNC, 0, 0, 0);
@@ -164,7 +156,7 @@ static void reused(void **state)
 	expect("1 7 7 7 0", false);
 }
 
-static void calls_of_go(void **state)
+TEST(calls_of_go)
 {
 	begin(INTERVAL_SYSCALL, NULL);
 	lives();
@@ -174,7 +166,7 @@ static void calls_of_go(void **state)
 	expect("0 0 0 0 0", true);
 }
 
-static void calls_of_the_kernel(void **state)
+TEST(calls_of_the_kernel)
 {
 	begin(INTERVAL_SYSCALL, NULL);
 	item(50, KERNEL_SYS_EXIT, FUTEX, UINT64_MAX, false);
@@ -188,7 +180,7 @@ static void calls_of_the_kernel(void **state)
 	expect("2 10 0 10 3", true);
 }
 
-static void calls_by_name(void **state)
+TEST(calls_by_name)
 {
 	begin(INTERVAL_SYSCALL, "futex");
 	item(320, KERNEL_SYS_EXIT, READ, 10, false);
@@ -200,7 +192,7 @@ static void calls_by_name(void **state)
 	expect("1 30 30 30 0", true);
 }
 
-static void run_queue(void **state)
+TEST(run_queue)
 {
 	begin(INTERVAL_RUNQUEUE, NULL);
 	intervals__set_window(iv, 10, 20);
@@ -215,7 +207,7 @@ static void run_queue(void **state)
 	expect("2 18 2 16 1", true);
 }
 
-static void gc(void **state)
+TEST(gc)
 {
 	begin(INTERVAL_GC, NULL);
 	event(100, EV_SYNC, 0, 0, 0);
@@ -256,7 +248,7 @@ static void pauses_happen(void)
 	event(180, EV_STW_END, MARK, 0, 0);
 }
 
-static void pauses(void **state)
+TEST(pauses)
 {
 	begin(INTERVAL_STW, NULL);
 	pauses_happen();
@@ -267,7 +259,7 @@ static void pauses(void **state)
 }
 
 /* Times of a hostile trace. */
-static void overflow(void **state)
+TEST(overflow)
 {
 	begin(INTERVAL_SCHED, NULL);
 	event(INT64_MIN, EV_SYNC, 0, 0, 0);
@@ -277,7 +269,7 @@ static void overflow(void **state)
 }
 
 /* Of two goroutines, and of their threads. */
-static void of_one_goroutine(void **state)
+TEST(of_one_goroutine)
 {
 	struct selection select = { .have_goroutine = true, .goroutine = 2 };
 
@@ -295,25 +287,4 @@ static void of_one_goroutine(void **state)
 							     .goroutine = g });
 	}
 	expect("1 10 10 10 0", true);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scheduling),
-		cmocka_unit_test(lost_events),
-		cmocka_unit_test(blocked),
-		cmocka_unit_test(windows),
-		cmocka_unit_test(reused),
-		cmocka_unit_test(calls_of_go),
-		cmocka_unit_test(calls_of_the_kernel),
-		cmocka_unit_test(calls_by_name),
-		cmocka_unit_test(run_queue),
-		cmocka_unit_test(gc),
-		cmocka_unit_test(pauses),
-		cmocka_unit_test(overflow),
-		cmocka_unit_test(of_one_goroutine),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,10 @@
  * The parts of goroutines' time: which one it is in each pair of states, and why; that they add up.
  * Whether real traces say what happened is for check/latency.sh.
  */
+#include "unit/test.h"
 #include "unit/latency_fixture.h"
 
-static void a_life(void **state)
+TEST(a_life)
 {
 	begin();
 	event(100, EV_SYNC, 0, 0, 0);
@@ -27,7 +28,7 @@ static void a_life(void **state)
 	       " kernrun[preempted]=3 goblock[chan receive]=20\n");
 }
 
-static void running(void **state)
+TEST(running)
 {
 	struct kernel_item taken = { .why = GT_OFF_PREEMPTED, .other = 99, .name = { "make", 4 } };
 
@@ -65,7 +66,7 @@ static void running(void **state)
 }
 
 /* Why a thread waits is known to goroutines that start on it after it left its CPU, too. */
-static void started_off_cpu(void **state)
+TEST(started_off_cpu)
 {
 	struct kernel_item taken = { .why = GT_OFF_PREEMPTED, .other = 8 };
 
@@ -91,7 +92,7 @@ static void started_off_cpu(void **state)
 }
 
 /* Other programs' names leave room for all other reasons. */
-static void many_preemptors(void **state)
+TEST(many_preemptors)
 {
 	struct kernel_item taken = { .why = GT_OFF_PREEMPTED, .other = 99 };
 	char name[16], *all;
@@ -118,7 +119,7 @@ static void many_preemptors(void **state)
 	end();
 }
 
-static void system_calls(void **state)
+TEST(system_calls)
 {
 	begin();
 	event(100, EV_SYNC, 0, 0, 0);
@@ -154,7 +155,7 @@ static void system_calls(void **state)
 }
 
 /* What was there before the trace has been in its state since the generation began. */
-static void from_the_start(void **state)
+TEST(from_the_start)
 {
 	begin();
 	event(100, EV_SYNC, 0, 0, 0);
@@ -175,7 +176,7 @@ static void from_the_start(void **state)
 	       "5  sysblock=100 total=100 unknown=100 sysblock[unknown]=100\n");
 }
 
-static void without_kernel(void **state)
+TEST(without_kernel)
 {
 	begin();
 	event(100, EV_SYNC, 0, 0, 0);
@@ -190,7 +191,7 @@ static void without_kernel(void **state)
 }
 
 /* After a loss nothing is known of threads but by what is told again. */
-static void a_loss(void **state)
+TEST(a_loss)
 {
 	begin();
 	event(100, EV_SYNC, 0, 0, 0);
@@ -211,7 +212,7 @@ static void a_loss(void **state)
 }
 
 /* Two goroutines are said to be on a thread: the first is on none that is known. */
-static void a_thread_taken(void **state)
+TEST(a_thread_taken)
 {
 	begin();
 	event(100, EV_SYNC, 0, 0, 0);
@@ -229,7 +230,7 @@ static void a_thread_taken(void **state)
 }
 
 /* Items before what came before them count as if they had come then. */
-static void back_in_time(void **state)
+TEST(back_in_time)
 {
 	begin();
 	item_at(90, (struct kernel_item){ .time = 90, .tid = 7, .kind = KERNEL_ON });
@@ -243,7 +244,7 @@ static void back_in_time(void **state)
 	expect("5 main.worker oncpu=10 gorun=1 total=11\n");
 }
 
-static void mark_assist(void **state)
+TEST(mark_assist)
 {
 	begin();
 	event(100, EV_SYNC, 0, 0, 0);
@@ -263,7 +264,7 @@ static void mark_assist(void **state)
 	expect("1  oncpu=60 throttled=10 total=70 assist=33 unknown=10\n");
 }
 
-static void mark_workers(void **state)
+TEST(mark_workers)
 {
 	struct latency_worker w;
 
@@ -292,7 +293,7 @@ static void mark_workers(void **state)
 }
 
 /* Workers that a generation's table of threads divides: in the order of their threads. */
-static void order_of_mark_workers(void **state)
+TEST(order_of_mark_workers)
 {
 	uint64_t seed = hash__seed[0];
 	struct latency_worker w;
@@ -318,7 +319,7 @@ static void order_of_mark_workers(void **state)
 }
 
 /* Only what lies in the window counts, and who is in it. */
-static void a_window(void **state)
+TEST(a_window)
 {
 	begin_in(125, 140);
 	event(100, EV_SYNC, 0, 0, 0);
@@ -338,7 +339,7 @@ static void a_window(void **state)
 }
 
 /* A run queue's delay, and a move, count in the window in which they end: after its begin, up to its end. */
-static void window_bounds(void **state)
+TEST(window_bounds)
 {
 	begin_in(100, 200);
 	start_new(7, 1, 0);
@@ -355,7 +356,7 @@ static void window_bounds(void **state)
 }
 
 /* Waits for a CPU after the last event have no length: only one that began before it counts. */
-static void after_the_last_event(void **state)
+TEST(after_the_last_event)
 {
 	begin();
 	event(100, EV_SYNC, 0, 0, 0);
@@ -374,7 +375,7 @@ static void after_the_last_event(void **state)
 	       " kernblock[unknown]=10 kernrun[woken]=10\n");
 }
 
-static void delays(void **state)
+TEST(delays)
 {
 	struct latency_stats sum = {}, one = {};
 	struct latency_goroutine g;
@@ -522,7 +523,7 @@ static size_t sum_of(uint64_t seed, int64_t from, int64_t to, struct latency_sta
 	return n;
 }
 
-static void any_steps(void **state)
+TEST(any_steps)
 {
 	struct latency_stats all, cut;
 
@@ -551,7 +552,7 @@ static int refuse(void *context, const struct latency_goroutine *g)
 	return -E2BIG;
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	struct latency_opts opts = { .from = INT64_MIN, .to = INT64_MAX, .done = refuse };
 	struct error why = {};
@@ -567,31 +568,4 @@ static void refused(void **state)
 	end();
 	latency__destroy(NULL);
 	record_store__destroy(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_life),
-		cmocka_unit_test(running),
-		cmocka_unit_test(started_off_cpu),
-		cmocka_unit_test(many_preemptors),
-		cmocka_unit_test(system_calls),
-		cmocka_unit_test(from_the_start),
-		cmocka_unit_test(without_kernel),
-		cmocka_unit_test(a_loss),
-		cmocka_unit_test(a_thread_taken),
-		cmocka_unit_test(back_in_time),
-		cmocka_unit_test(mark_assist),
-		cmocka_unit_test(mark_workers),
-		cmocka_unit_test(a_window),
-		cmocka_unit_test(window_bounds),
-		cmocka_unit_test(after_the_last_event),
-		cmocka_unit_test(delays),
-		cmocka_unit_test(any_steps),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(order_of_mark_workers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,10 @@
  * The critical path: chains of waits made by hand, between goroutines and between threads. What
  * contradicts itself: test_path_any.c. System calls: test_path_calls.c.
  */
+#include "unit/test.h"
 #include "unit/path_fixture.h"
 
-static void running(void **state)
+TEST(running)
 {
 	begin();
 	all_run(1);
@@ -15,7 +16,7 @@ static void running(void **state)
 }
 
 /* g1 and g2 in turns: the time of each one's wait is the other one's. */
-static void ping_pong(void **state)
+TEST(ping_pong)
 {
 	begin();
 	all_run(2);
@@ -46,7 +47,7 @@ static void ping_pong(void **state)
 }
 
 /* g1 waits for the lock that g2 gets from g3 and then holds for a while. */
-static void convoy(void **state)
+TEST(convoy)
 {
 	begin();
 	all_run(3);
@@ -67,7 +68,7 @@ static void convoy(void **state)
 }
 
 /* A wait within a wait: the path comes back to g2 where that began to wait. */
-static void nested(void **state)
+TEST(nested)
 {
 	begin();
 	all_run(3);
@@ -88,7 +89,7 @@ static void nested(void **state)
 	end();
 }
 
-static void created(void **state)
+TEST(created)
 {
 	begin();
 	all_run(1);
@@ -103,7 +104,7 @@ static void created(void **state)
 	end();
 }
 
-static void waits_for_a_p(void **state)
+TEST(waits_for_a_p)
 {
 	begin();
 	all_run(3);
@@ -119,7 +120,7 @@ static void waits_for_a_p(void **state)
 }
 
 /* The P is there, but the thread that is to run with it has no core. */
-static void waits_for_a_thread(void **state)
+TEST(waits_for_a_thread)
 {
 	begin();
 	all_run(2);
@@ -143,7 +144,7 @@ static void waits_for_a_thread(void **state)
 }
 
 /* What no goroutine ends: the chain ends there. */
-static void scheduler(void **state)
+TEST(scheduler)
 {
 	begin();
 	all_run(1);
@@ -173,7 +174,7 @@ static void scheduler(void **state)
 }
 
 /* The thread that looks at the network for the scheduler was woken by a process, or by a goroutine. */
-static void network(void **state)
+TEST(network)
 {
 	begin();
 	all_run(2);
@@ -208,7 +209,7 @@ static void network(void **state)
  * An interrupt woke the thread: the interrupted task did not. A thread that was woken before the wait began,
  * or just then, was not woken for it.
  */
-static void network_by_an_interrupt(void **state)
+TEST(network_by_an_interrupt)
 {
 	begin();
 	all_run(1);
@@ -249,7 +250,7 @@ static void network_by_an_interrupt(void **state)
 }
 
 /* Without perf's events only who got the core at first is known; with them, everyone who had it. */
-static void core_is_held(void **state)
+TEST(core_is_held)
 {
 	begin();
 	all_run(1);
@@ -292,7 +293,7 @@ static void core_is_held(void **state)
 }
 
 /* The core was another goroutine's of the same program. */
-static void core_is_ours(void **state)
+TEST(core_is_ours)
 {
 	begin();
 	all_run(2);
@@ -308,7 +309,7 @@ static void core_is_ours(void **state)
 	end();
 }
 
-static void collector(void **state)
+TEST(collector)
 {
 	begin();
 	all_run(1);
@@ -331,7 +332,7 @@ static void collector(void **state)
 }
 
 /* It waits within the assist, and is in a call of C: it still assists when it runs on. */
-static void assist_goes_on(void **state)
+TEST(assist_goes_on)
 {
 	begin();
 	all_run(2);
@@ -370,7 +371,7 @@ static void assist_goes_on(void **state)
 }
 
 /* The window ends, or begins, within a wait: what ended that is behind it. */
-static void within_a_wait(void **state)
+TEST(within_a_wait)
 {
 	begin();
 	all_run(2);
@@ -383,7 +384,7 @@ static void within_a_wait(void **state)
 }
 
 /* Who is gone, and has come again by the same number. */
-static void ended(void **state)
+TEST(ended)
 {
 	begin();
 	all_run(1);
@@ -399,7 +400,7 @@ static void ended(void **state)
 }
 
 /* Before the window only the last of each is kept. */
-static void only_the_window(void **state)
+TEST(only_the_window)
 {
 	begin();
 	history.from = 5000;
@@ -426,7 +427,7 @@ static void only_the_window(void **state)
 }
 
 /* Waits for two threads of the program are two causes, since each is printed with its id. */
-static void causes_by_thread(void **state)
+TEST(causes_by_thread)
 {
 	struct path_segment segments[] = {
 		{ 0, 10, .kind = PATH_KERNEL_RUNNABLE, .cause = PATH_CAUSE_THREAD, .other = 5 },
@@ -446,30 +447,4 @@ static void causes_by_thread(void **state)
 		assert_int_equal(all[i].ns, want[i]);
 	assert_int_equal(all[0].like->other, 6);
 	free(all);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(running),
-		cmocka_unit_test(ping_pong),
-		cmocka_unit_test(convoy),
-		cmocka_unit_test(nested),
-		cmocka_unit_test(created),
-		cmocka_unit_test(waits_for_a_p),
-		cmocka_unit_test(waits_for_a_thread),
-		cmocka_unit_test(scheduler),
-		cmocka_unit_test(network),
-		cmocka_unit_test(network_by_an_interrupt),
-		cmocka_unit_test(core_is_held),
-		cmocka_unit_test(core_is_ours),
-		cmocka_unit_test(collector),
-		cmocka_unit_test(assist_goes_on),
-		cmocka_unit_test(within_a_wait),
-		cmocka_unit_test(ended),
-		cmocka_unit_test(only_the_window),
-		cmocka_unit_test(causes_by_thread),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

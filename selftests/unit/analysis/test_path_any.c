@@ -3,8 +3,7 @@
  * The critical path in what contradicts itself: waits in circles, histories, events and items by chance.
  * The walk ends, and tells each moment of its window once, or refuses what takes too much memory.
  */
-#include <errno.h>
-
+#include "unit/test.h"
 #include "unit/path_fixture.h"
 
 static void put_wait(uint32_t g, int64_t from, int64_t to, uint32_t by)
@@ -21,7 +20,7 @@ static void put_wait(uint32_t g, int64_t from, int64_t to, uint32_t by)
 }
 
 /* Two that wait for each other, one for itself, and a ring of them. */
-static void cycles(void **state)
+TEST(cycles)
 {
 	uint32_t g[200];
 
@@ -149,7 +148,7 @@ static void walk_anywhere(void)
 	}
 }
 
-static void any_history(void **state)
+TEST(any_history)
 {
 	int64_t time;
 
@@ -221,7 +220,7 @@ static void any_item(int64_t time)
 				   .name = name_of(other) });
 }
 
-static void any_events(void **state)
+TEST(any_events)
 {
 	int64_t time;
 
@@ -246,7 +245,7 @@ static void any_events(void **state)
 
 /* ---- what is too much ---- */
 
-static void limit(void **state)
+TEST(limit)
 {
 	struct path p;
 
@@ -267,16 +266,4 @@ static void limit(void **state)
 	assert_int_equal(path__walk(&history, 0, 0, 3000, &p), 0);
 	path__deinit(&p);
 	end();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cycles),
-		cmocka_unit_test(any_history),
-		cmocka_unit_test(any_events),
-		cmocka_unit_test(limit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

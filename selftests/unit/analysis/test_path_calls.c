@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The critical path through system calls and threads that sleep in the kernel: which call a segment names. */
+#include "unit/test.h"
 #include "unit/path_fixture.h"
 
 /* Of a raw system call Go knows nothing: its thread sleeps, and another one's goroutine wakes it. */
-static void raw_futex(void **state)
+TEST(raw_futex)
 {
 	begin();
 	all_run(2);
@@ -26,7 +27,7 @@ static void raw_futex(void **state)
 }
 
 /* The waker ran no goroutine just then, as a thread of C; before, it did. */
-static void bare_thread(void **state)
+TEST(bare_thread)
 {
 	begin();
 	all_run(2);
@@ -50,7 +51,7 @@ static void bare_thread(void **state)
 }
 
 /* What preempts goroutines cuts it short: it is the same wait, and the same goroutine that ends it. */
-static void signals(void **state)
+TEST(signals)
 {
 	begin();
 	all_run(2);
@@ -91,7 +92,7 @@ static void signals(void **state)
 }
 
 /* One that returned for another reason was not cut short: the next one is another wait. */
-static void two_waits(void **state)
+TEST(two_waits)
 {
 	static const int64_t cut_short[] = { -4, -512, -513, -514, -516 },
 			     done[] = { 0, 1, -11, -515 };
@@ -125,7 +126,7 @@ static void two_waits(void **state)
 }
 
 /* However many signals there are. */
-static void many_signals(void **state)
+TEST(many_signals)
 {
 	begin();
 	all_run(2);
@@ -151,7 +152,7 @@ static void many_signals(void **state)
 }
 
 /* Until then the end of the wait is unknown. */
-static void may_go_on(void **state)
+TEST(may_go_on)
 {
 	begin();
 	all_run(1);
@@ -177,7 +178,7 @@ static void may_go_on(void **state)
 }
 
 /* Whatever it is that the goroutine waits for. */
-static void pending(void **state)
+TEST(pending)
 {
 	begin();
 	assert_false(path_history__is_pending(&history, 1, 0)); /* there is none */
@@ -207,7 +208,7 @@ static void pending(void **state)
 }
 
 /* The kernel did not report that it had got a CPU in between: then there are two waits. */
-static void off_twice(void **state)
+TEST(off_twice)
 {
 	begin();
 	all_run(1);
@@ -230,7 +231,7 @@ static void off_twice(void **state)
 	end();
 }
 
-static void system_calls(void **state)
+TEST(system_calls)
 {
 	begin();
 	all_run(1);
@@ -265,7 +266,7 @@ static void system_calls(void **state)
 }
 
 /* A call of C, one for Go, makes several system calls: each part has its own. */
-static void several_system_calls(void **state)
+TEST(several_system_calls)
 {
 	begin();
 	all_run(1);
@@ -298,7 +299,7 @@ static void several_system_calls(void **state)
  * The thread has had its core since before the goroutine's call, in calls that the scheduler made: these are
  * not the goroutine's. Its own one has its name to the end of the state, but only once it was entered.
  */
-static void call_of_the_state(void **state)
+TEST(call_of_the_state)
 {
 	begin();
 	all_run(1);
@@ -326,7 +327,7 @@ static void call_of_the_state(void **state)
 }
 
 /* A call that ends just as the goroutine's begins is not that; one without any has no name. */
-static void call_before_the_state(void **state)
+TEST(call_before_the_state)
 {
 	begin();
 	all_run(1);
@@ -345,7 +346,7 @@ static void call_before_the_state(void **state)
 }
 
 /* What a generation's table says of a thread: it has been in the call since before the trace. */
-static void call_of_the_table(void **state)
+TEST(call_of_the_table)
 {
 	struct kernel_thread kt = { .tid = 1, .run = KERNEL_RUNNING, .call = READ };
 
@@ -371,7 +372,7 @@ static void call_of_the_table(void **state)
 }
 
 /* A sleep that began before the trace: what it is, is known from the table, which has no reason. */
-static void sleep_of_the_table(void **state)
+TEST(sleep_of_the_table)
 {
 	static const uint8_t runs[] = { KERNEL_SLEEPING, KERNEL_BLOCKED, KERNEL_STOPPED };
 	static const uint8_t why[] = { GT_OFF_SLEEPING, GT_OFF_DISK, GT_OFF_STOPPED };
@@ -390,7 +391,7 @@ static void sleep_of_the_table(void **state)
 }
 
 /* Two threads cannot be on one CPU; if a table has them there, the one with the higher ID is. */
-static void two_on_one_cpu(void **state)
+TEST(two_on_one_cpu)
 {
 	struct kernel_thread kt = { .run = KERNEL_RUNNING, .call = KERNEL_NO_CALL };
 	const struct path_occupant *occupant;
@@ -410,20 +411,4 @@ static void two_on_one_cpu(void **state)
 		end();
 	}
 	hash__seed[0] = seed;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(raw_futex),	     cmocka_unit_test(bare_thread),
-		cmocka_unit_test(signals),	     cmocka_unit_test(two_waits),
-		cmocka_unit_test(many_signals),	     cmocka_unit_test(may_go_on),
-		cmocka_unit_test(pending),	     cmocka_unit_test(off_twice),
-		cmocka_unit_test(system_calls),	     cmocka_unit_test(several_system_calls),
-		cmocka_unit_test(call_of_the_state), cmocka_unit_test(call_before_the_state),
-		cmocka_unit_test(call_of_the_table), cmocka_unit_test(sleep_of_the_table),
-		cmocka_unit_test(two_on_one_cpu),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,11 @@
 /* What the history of the critical path keeps of goroutines and threads, and that all of it is freed. */
 #include <malloc.h>
 
+#include "unit/test.h"
 #include "unit/path_fixture.h"
 
 /* A call that goes on is the same one, if the table has it again; one after its end is another. */
-static void call_of_two_tables(void **state)
+TEST(call_of_two_tables)
 {
 	struct kernel_thread kt = { .tid = 1, .run = KERNEL_RUNNING, .call = READ };
 	const struct path_list *calls;
@@ -30,7 +31,7 @@ static void call_of_two_tables(void **state)
 }
 
 /* What lasted no time is not kept, and of the time up to the window the last. Time never goes back. */
-static void items_of_a_list(void **state)
+TEST(items_of_a_list)
 {
 	const struct path_list *list;
 	uint32_t g;
@@ -58,7 +59,7 @@ static void items_of_a_list(void **state)
 }
 
 /* Who created it, and when; and that it ended. */
-static void a_life(void **state)
+TEST(a_life)
 {
 	const struct path_goroutine *g;
 
@@ -112,7 +113,7 @@ static void assert_state(uint64_t id, uint8_t state, uint64_t thread, uint64_t p
 }
 
 /* Read from the middle on, a trace begins with what its reader knows by then. */
-static void in_the_middle(void **state)
+TEST(in_the_middle)
 {
 	static struct order_g gs[] = {
 		{ .id = 1, .status = GO_RUNNING, .alive = true },
@@ -171,7 +172,7 @@ static void fill(void)
 }
 
 /* What is allocated must not grow from one history to the next. AddressSanitizer sees it by itself. */
-static void all_is_freed(void **state)
+TEST(all_is_freed)
 {
 	size_t before = 0;
 
@@ -181,17 +182,4 @@ static void all_is_freed(void **state)
 		fill();
 	}
 	assert_true(mallinfo2().uordblks < before + 8000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(call_of_two_tables),
-		cmocka_unit_test(items_of_a_list),
-		cmocka_unit_test(a_life),
-		cmocka_unit_test(in_the_middle),
-		cmocka_unit_test(all_is_freed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

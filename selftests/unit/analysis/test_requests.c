@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Requests: which goroutine works for which task, for how long, errors, the slowest, the worst. */
+#include "unit/test.h"
 #include "unit/latency_fixture.h"
 
 #include "analysis/latency_cause.h"
@@ -105,7 +106,7 @@ static void expect_requests(const char *want)
 }
 
 /* The creator works for its task without a region, another goroutine within one. */
-static void work(void **state)
+TEST(work)
 {
 	begin_requests(1);
 	ev(1, EV_SYNC, 0, 0, 0);
@@ -140,7 +141,7 @@ static void work(void **state)
  * Both tasks get the time in which their creator works for both, and the first one that of its
  * subtask's region; the end of the creator is not theirs.
  */
-static void creator_ends(void **state)
+TEST(creator_ends)
 {
 	begin_requests(2);
 	ev(1, EV_SYNC, 0, 0, 0);
@@ -170,7 +171,7 @@ static void creator_ends(void **state)
  * A goroutine that works for a subtask, 8 or 9, works for the open ones of its ancestors: 7 until 50,
  * 8 until 60. A region ends with its task, and counts once, whatever the goroutine does besides.
  */
-static void subtasks(void **state)
+TEST(subtasks)
 {
 	begin_requests(3);
 	ev(1, EV_SYNC, 0, 0, 0);
@@ -203,7 +204,7 @@ static void subtasks(void **state)
 }
 
 /* Tasks 1 to 20 are each the parent of the next; the region of the last is one of 16 ancestors. */
-static void deep_subtasks(void **state)
+TEST(deep_subtasks)
 {
 	const struct request_single *worst;
 	size_t n, with = 0;
@@ -238,7 +239,7 @@ static void one_with_log(int64_t time, uint64_t id, uint64_t category, const cha
 	ev(time + 2, EV_USER_TASK_END, id, 0, 0);
 }
 
-static void errors(void **state)
+TEST(errors)
 {
 	static const char *const fine[] = {
 		"499", "200", "", "5xx", "99999999999", "-500", "0500x"
@@ -263,7 +264,7 @@ static void errors(void **state)
 }
 
 /* The slowest 1 % of 150 are two; a third one is in the class of the second. */
-static void slowest(void **state)
+TEST(slowest)
 {
 	begin_requests(3);
 	ev(1, EV_SYNC, 0, 0, 0);
@@ -283,7 +284,7 @@ static void slowest(void **state)
 }
 
 /* What ends outside the window counts nowhere, with work that is still going on. */
-static void window(void **state)
+TEST(window)
 {
 	begin_requests(5);
 	requests__set_window(requests, 30, 60);
@@ -315,7 +316,7 @@ static void put_places(FILE *f, const struct latency_stats *stats)
 }
 
 /* The goroutine blocks before and in the task: the place before it is not one of the task. */
-static void places(void **state)
+TEST(places)
 {
 	struct trace_frame frame = { .pc = 0x9000, .func = PART };
 	const struct request_single *worst;
@@ -408,7 +409,7 @@ static void causes_with(int64_t more)
 	ev(55 + more, EV_USER_TASK_END, 7, 0, 0);
 }
 
-static void causes(void **state)
+TEST(causes)
 {
 	struct latency_stats nothing = {};
 	struct latency_cause cause;
@@ -423,7 +424,7 @@ static void causes(void **state)
 }
 
 /* In an aligned trace each of two tasks has the time in which make held the CPU, once. */
-static void cpu_held(void **state)
+TEST(cpu_held)
 {
 	const struct request_single *worst;
 	size_t n;
@@ -455,17 +456,4 @@ static void cpu_held(void **state)
 		assert_int_equal(worst[i].time.part[PART_KERNEL_RUNNABLE], 10);
 	}
 	end_requests();
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(work),		 cmocka_unit_test(creator_ends),
-		cmocka_unit_test(errors),	 cmocka_unit_test(subtasks),
-		cmocka_unit_test(deep_subtasks), cmocka_unit_test(slowest),
-		cmocka_unit_test(window),	 cmocka_unit_test(places),
-		cmocka_unit_test(cpu_held),	 cmocka_unit_test(causes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,10 +3,11 @@
  * The summary of goroutines: what their states and ranges add up to, and what is kept of those who
  * have ended. Whether Go's Summarizer says the same of real traces is for check/goroutines.sh.
  */
+#include "unit/test.h"
 #include "unit/memory_use.h"
 #include "unit/summary_fixture.h"
 
-static void a_life(void **state)
+TEST(a_life)
 {
 	begin(false);
 	event(100, EV_SYNC, 0, 0, 0);
@@ -34,7 +35,7 @@ static void a_life(void **state)
 }
 
 /* What was there before the trace has been in its state since the generation began. */
-static void from_the_start(void **state)
+TEST(from_the_start)
 {
 	begin(false);
 	event(100, EV_SYNC, 0, 0, 0);
@@ -58,7 +59,7 @@ static void from_the_start(void **state)
 }
 
 /* A trace that begins without a sync begins with its first event. */
-static void without_a_sync(void **state)
+TEST(without_a_sync)
 {
 	begin(false);
 	event(100, EV_HEAP_ALLOC, 1, 0, 0);
@@ -67,7 +68,7 @@ static void without_a_sync(void **state)
 	end();
 }
 
-static void system_calls(void **state)
+TEST(system_calls)
 {
 	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
@@ -91,7 +92,7 @@ static void system_calls(void **state)
 }
 
 /* Go forgets whose call the P is in when an earlier call on it ends; so do we. */
-static void a_stolen_p(void **state)
+TEST(a_stolen_p)
 {
 	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
@@ -111,7 +112,7 @@ static void a_stolen_p(void **state)
 	end();
 }
 
-static void forever(void **state)
+TEST(forever)
 {
 	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
@@ -129,7 +130,7 @@ static void forever(void **state)
 	end();
 }
 
-static void ranges(void **state)
+TEST(ranges)
 {
 	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
@@ -156,7 +157,7 @@ static void ranges(void **state)
 }
 
 /* A P's range is the time of the goroutine that is there at both ends. */
-static void sweeps(void **state)
+TEST(sweeps)
 {
 	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
@@ -186,7 +187,7 @@ static void sweeps(void **state)
 }
 
 /* Of a mark assist what it ran; a sweep within it, or one that outlasts it, counts once. */
-static void gc_work(void **state)
+TEST(gc_work)
 {
 	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
@@ -210,7 +211,7 @@ static void gc_work(void **state)
 }
 
 /* One that goes on as the trace begins has done so from there, and one that is named later, from its begin. */
-static void gc_work_goes_on(void **state)
+TEST(gc_work_goes_on)
 {
 	begin(false);
 	event(100, EV_SYNC, 0, 0, 0);
@@ -230,7 +231,7 @@ static void gc_work_goes_on(void **state)
 	end();
 }
 
-static void names(void **state)
+TEST(names)
 {
 	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
@@ -266,7 +267,7 @@ static int by_exec(struct buf record, void *context, int64_t *ret)
 	return 0;
 }
 
-static void kept(void **state)
+TEST(kept)
 {
 	struct summary_goroutine g = { .id = 3, .created = -5, .started = INT64_MAX };
 	static const int64_t times[] = { INT64_MIN, -1, 1, 127, 128, INT64_MAX };
@@ -300,7 +301,7 @@ static void kept(void **state)
 	end();
 }
 
-static void add_up(void **state)
+TEST(add_up)
 {
 	struct duration durations[] = { { 3, 1 }, { 5, 2 } };
 	struct summary_stats one = { .exec = 1,
@@ -324,7 +325,7 @@ static void add_up(void **state)
 }
 
 /* Times that no clock shows, a goroutine that nobody named: no harm, whatever the figures. */
-static void nonsense(void **state)
+TEST(nonsense)
 {
 	begin(true);
 	on(0, 1);
@@ -346,7 +347,7 @@ static void nonsense(void **state)
 	end();
 }
 
-static void too_many_kinds(void **state)
+TEST(too_many_kinds)
 {
 	struct summary_goroutine g;
 	char reason[16];
@@ -378,7 +379,7 @@ static void too_many_kinds(void **state)
  * One that ended before, one that blocked forever before, and one that was created later are not
  * reported.
  */
-static void a_window(void **state)
+TEST(a_window)
 {
 	begin(true);
 	summary__set_window(summary, 150, 190);
@@ -408,7 +409,7 @@ static void a_window(void **state)
 }
 
 /* A summary that ends while goroutines, Ps and ranges of them are there. AddressSanitizer sees what is left. */
-static void all_is_freed(void **state)
+TEST(all_is_freed)
 {
 	size_t before = 0;
 
@@ -425,22 +426,4 @@ static void all_is_freed(void **state)
 		end();
 	}
 	assert_true(memory_in_use() < before + 8000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_life),	  cmocka_unit_test(from_the_start),
-		cmocka_unit_test(without_a_sync), cmocka_unit_test(system_calls),
-		cmocka_unit_test(a_stolen_p),	  cmocka_unit_test(forever),
-		cmocka_unit_test(ranges),	  cmocka_unit_test(sweeps),
-		cmocka_unit_test(gc_work),	  cmocka_unit_test(gc_work_goes_on),
-		cmocka_unit_test(names),	  cmocka_unit_test(kept),
-		cmocka_unit_test(add_up),	  cmocka_unit_test(nonsense),
-		cmocka_unit_test(too_many_kinds), cmocka_unit_test(a_window),
-		cmocka_unit_test(all_is_freed),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

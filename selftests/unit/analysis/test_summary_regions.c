@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The summary of goroutines: regions and tasks. */
+#include "unit/test.h"
 #include "unit/summary_fixture.h"
 
-static void regions(void **state)
+TEST(regions)
 {
 	begin(true);
 	event(1, EV_SYNC, 0, 0, 0);
@@ -44,7 +45,7 @@ static void regions(void **state)
 }
 
 /* Ranges that are open at a region's start, and end within it in another order. */
-static void ranges_of_regions(void **state)
+TEST(ranges_of_regions)
 {
 	begin(true);
 	event(1, EV_SYNC, 0, 0, 0);
@@ -90,7 +91,7 @@ static void end_task(int64_t time, uint64_t id, uint64_t parent, const char *nam
 	assert_int_equal(summary__event(summary, &ev, &error), 0);
 }
 
-static void tasks(void **state)
+TEST(tasks)
 {
 	const struct summary_task *t;
 
@@ -132,7 +133,7 @@ static void tasks(void **state)
 }
 
 /* Regions within regions, each with hundreds of kinds: an end before memory has one. */
-static void too_many_regions(void **state)
+TEST(too_many_regions)
 {
 	char reason[16];
 	int err = 0;
@@ -156,17 +157,4 @@ static void too_many_regions(void **state)
 		error.text,
 		"cannot summarize the goroutines: too many regions are open at the same time");
 	end();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(regions),
-		cmocka_unit_test(ranges_of_regions),
-		cmocka_unit_test(tasks),
-		cmocka_unit_test(too_many_regions),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

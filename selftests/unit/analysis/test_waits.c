@@ -3,6 +3,7 @@
  * The longest waits: which are waits, of whom, what ended them, what cuts them, and their causes.
  * check/waits.sh compares those of recorded traces.
  */
+#include "unit/test.h"
 #include "unit/path_fixture.h"
 
 static void begin_waits(uint32_t longest, bool runtime)
@@ -84,7 +85,7 @@ static void some_waits(void)
 	block(70, 3, NETWORK);
 }
 
-static void longest_first(void **state)
+TEST(longest_first)
 {
 	begin_waits(10, false);
 	some_waits();
@@ -106,7 +107,7 @@ static void longest_first(void **state)
 }
 
 /* Cut at both ends of the window. Of 70 exactly there is nothing left. */
-static void windows(void **state)
+TEST(windows)
 {
 	begin_waits(3, false);
 	waits__set_begin(waits, 25);
@@ -122,7 +123,7 @@ static void windows(void **state)
  * A goroutine whose start function never becomes known counts as the runtime's, as in `gotrace
  * goroutines`.
  */
-static void before_the_trace(void **state)
+TEST(before_the_trace)
 {
 	for (int runtime = 0; runtime < 2; runtime++) {
 		begin_waits(3, runtime);
@@ -140,7 +141,7 @@ static void before_the_trace(void **state)
 }
 
 /* An id that is used again: what became of the first goroutine's wait is unknown. */
-static void reused(void **state)
+TEST(reused)
 {
 	begin_waits(5, true);
 	all_run(1);
@@ -154,7 +155,7 @@ static void reused(void **state)
 	end_waits();
 }
 
-static void lost_events(void **state)
+TEST(lost_events)
 {
 	begin_waits(5, true);
 	all_run(2);
@@ -169,7 +170,7 @@ static void lost_events(void **state)
 }
 
 /* More than the heap holds, in any order: the longest, and of equal ones the earliest, are kept. */
-static void many(void **state)
+TEST(many)
 {
 	const struct wait *all;
 	int64_t time = 10;
@@ -194,7 +195,7 @@ static void many(void **state)
 }
 
 /* The causes of g1's wait: g2 ran, and was runnable while g3 had its P. */
-static void causes(void **state)
+TEST(causes)
 {
 	uint64_t budget = 1000, before = budget;
 	const struct wait *all;
@@ -231,7 +232,7 @@ static void causes(void **state)
 }
 
 /* It goes on after the window, though not in the history: nothing is pending in the causes. */
-static void cut_causes(void **state)
+TEST(cut_causes)
 {
 	uint64_t budget = 1000;
 	const struct wait *all;
@@ -257,7 +258,7 @@ static void on_cpu(int64_t time, uint64_t tid, uint64_t duration, uint64_t g)
 }
 
 /* Of threads that run a goroutine; those that wait at the end, too. */
-static void run_queue(void **state)
+TEST(run_queue)
 {
 	begin_waits(5, true);
 	waits__set_begin(waits, 15);
@@ -271,17 +272,4 @@ static void run_queue(void **state)
 	off(52, 2, GT_OFF_SLEEPING, STRESS, 0);
 	expect_waits(60, "15-40 runqueue g1 before\n50-60 runqueue g1 on\n");
 	end_waits();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(longest_first),    cmocka_unit_test(windows),
-		cmocka_unit_test(before_the_trace), cmocka_unit_test(reused),
-		cmocka_unit_test(lost_events),	    cmocka_unit_test(many),
-		cmocka_unit_test(run_queue),	    cmocka_unit_test(causes),
-		cmocka_unit_test(cut_causes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,18 +5,10 @@
  * This file's ring functions stand in for libbpf's, its probes__rings() for that of
  * capture/probes.c, and its clock, which ticks each time it is read, for the machine's.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <bpf/libbpf.h>
 
+#include "unit/test.h"
 #include "capture/drain.h"
 #include "capture/probes.h"
 #include "lib/clock.h"
@@ -167,7 +159,7 @@ static struct drain *fresh(void)
 	return d;
 }
 
-static void all_rings_in_order(void **state)
+TEST(all_rings_in_order)
 {
 	struct drain *d = fresh();
 	uint64_t before, watermark = 0;
@@ -185,7 +177,7 @@ static void all_rings_in_order(void **state)
 	drain__destroy(d);
 }
 
-static void a_busy_slot_holds_the_watermark(void **state)
+TEST(a_busy_slot_holds_the_watermark)
 {
 	uint64_t first, second, third, busy_time;
 	struct drain *d = fresh();
@@ -205,7 +197,7 @@ static void a_busy_slot_holds_the_watermark(void **state)
 }
 
 /* What comes after T0 need not be there for T0 to hold, busy or not. */
-static void later_records_do_not_matter(void **state)
+TEST(later_records_do_not_matter)
 {
 	struct drain *d = fresh();
 	uint64_t first, second;
@@ -219,7 +211,7 @@ static void later_records_do_not_matter(void **state)
 }
 
 /* A record that comes after its ring's position was read is newer than the watermark. */
-static void the_clock_is_read_before_the_positions(void **state)
+TEST(the_clock_is_read_before_the_positions)
 {
 	struct drain *d = fresh();
 	uint64_t watermark;
@@ -231,7 +223,7 @@ static void the_clock_is_read_before_the_positions(void **state)
 }
 
 /* The fullest ring counts, whichever it is. */
-static void the_fill_is_the_largest(void **state)
+TEST(the_fill_is_the_largest)
 {
 	for (unsigned int full = 0; full < RINGS; full++) {
 		struct drain *d = fresh();
@@ -246,7 +238,7 @@ static void the_fill_is_the_largest(void **state)
 	}
 }
 
-static void stacks_are_cut_to_their_depth(void **state)
+TEST(stacks_are_cut_to_their_depth)
 {
 	struct drain *d = fresh();
 	struct gt_stack *stack;
@@ -265,7 +257,7 @@ static void stacks_are_cut_to_their_depth(void **state)
 	drain__destroy(d);
 }
 
-static void the_callbacks_error_comes_back(void **state)
+TEST(the_callbacks_error_comes_back)
 {
 	struct drain *d = fresh();
 	uint64_t watermark = 7;
@@ -276,20 +268,4 @@ static void the_callbacks_error_comes_back(void **state)
 	assert_int_equal(watermark, 7);
 	drain__destroy(d);
 	drain__destroy(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_rings_in_order),
-		cmocka_unit_test(a_busy_slot_holds_the_watermark),
-		cmocka_unit_test(later_records_do_not_matter),
-		cmocka_unit_test(the_clock_is_read_before_the_positions),
-		cmocka_unit_test(the_fill_is_the_largest),
-		cmocka_unit_test(stacks_are_cut_to_their_depth),
-		cmocka_unit_test(the_callbacks_error_comes_back),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,22 +4,13 @@
  * attached, and which reason is given when that fails. libbpf, the kernel's types and perf events
  * are this file's.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 
+#include "unit/test.h"
 #include "capture/cpu_events.h"
 #include "capture/kernel_probes.h"
 #include "target/probe/site.h"
@@ -173,6 +164,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+FIXTURE(set_up, tear_down)
+
 static int open_for(unsigned int sets)
 {
 	struct gt_config config = { .tgid = 42 };
@@ -202,7 +195,7 @@ static void assert_error(int got, int code, const char *text)
 
 /* ---- tests ---- */
 
-static void programs_of_sets(void **state)
+TEST(programs_of_sets)
 {
 	for (unsigned int sets = 0; sets < 4; sets++) {
 		assert_int_equal(open_for((sets & 1 ? KERNEL : 0) | (sets & 2 ? FAULT : 0)), 0);
@@ -217,7 +210,7 @@ static void programs_of_sets(void **state)
 }
 
 /* The ends of faults before their begins; what threads do last, when their changes are seen. */
-static void order(void **state)
+TEST(order)
 {
 	assert_int_equal(attach_for(KERNEL | FAULT), 0);
 	assert_string_equal(t.order, "pmMbi");
@@ -235,7 +228,7 @@ static void order(void **state)
 	kernel_probes__detach(NULL);
 }
 
-static void cannot_attach(void **state)
+TEST(cannot_attach)
 {
 	t.attach_error = -EIO;
 	assert_error(attach_for(KERNEL | FAULT), -EIO, "Input/output error");
@@ -246,7 +239,7 @@ static void cannot_attach(void **state)
 	assert_string_equal(t.order, "pm");
 }
 
-static void threads_present(void **state)
+TEST(threads_present)
 {
 	t.stale_errno = EIO; /* the end of the pass is none */
 	assert_int_equal(attach_for(KERNEL), 0);
@@ -261,7 +254,7 @@ static void threads_present(void **state)
 	assert_int_equal(t.reads, 0);
 }
 
-static void cannot_load(void **state)
+TEST(cannot_load)
 {
 	fake.load_error = -EPERM;
 	assert_error(open_for(KERNEL), -EPERM, "not permitted; run as root");
@@ -276,7 +269,7 @@ static void cannot_load(void **state)
 		     "no tracepoint raw_syscalls:sys_exit: it requires CONFIG_FTRACE");
 }
 
-static void possible(void **state)
+TEST(possible)
 {
 	static const char *const needs[] = { "btf_trace_sched_switch", "btf_trace_sched_waking",
 					     "btf_trace_task_newtask", "btf_trace_task_rename",
@@ -298,16 +291,4 @@ static void possible(void **state)
 	}
 	t.no_btf = true;
 	assert_error(kernel_probes__possible(KERNEL, &t.err), -ENOENT, "CONFIG_DEBUG_INFO_BTF");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(programs_of_sets), TEST(order),	   TEST(cannot_attach),
-		TEST(threads_present),	TEST(cannot_load), TEST(possible),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

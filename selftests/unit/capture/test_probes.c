@@ -4,22 +4,14 @@
  * without the kernel's own events, and how all is taken away. The kernel, libbpf's part of it, the
  * module and the rings are this file's.
  */
-#include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-
-#include <cmocka.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "unit/test.h"
 #include "capture/detach.h"
 #include "capture/kernel_probes.h"
 #include "capture/kmod.h"
@@ -319,6 +311,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+FIXTURE(set_up, tear_down)
+
 static int open_it(void)
 {
 	return probes__open(&t.s, &t.opts, &t.err);
@@ -353,7 +347,7 @@ static unsigned int loaded(void)
 
 /* ---- tests ---- */
 
-static void versions(void **state)
+TEST(versions)
 {
 	static const char *const old[] = { "6.9.9", "5.20.1", "x", "" };
 	static const char *const has[] = { "6.10.0", "6.11-rc1", "7.0.1", "10.0" };
@@ -366,7 +360,7 @@ static void versions(void **state)
 	}
 }
 
-static void by_multi(void **state)
+TEST(by_multi)
 {
 	assert_int_equal(open_and_attach(), 0);
 	assert_true(probes__multi(t.s) && !probes__kfuncs(t.s) && probes__has_kernel(t.s));
@@ -391,7 +385,7 @@ static void by_multi(void **state)
 	assert_int_equal(t.samplers, 0);
 }
 
-static void sites_of_a_link(void **state)
+TEST(sites_of_a_link)
 {
 	t.opts.sets = SITE_SET(SCHED);
 	t.sites.has[GT_PROBE_PARK] = false;
@@ -405,7 +399,7 @@ static void sites_of_a_link(void **state)
 }
 
 /* Parks and ends have no probes then. */
-static void derived(void **state)
+TEST(derived)
 {
 	t.opts.sets = SITE_SET(SCHED);
 	t.opts.derives = true;
@@ -419,7 +413,7 @@ static void derived(void **state)
 }
 
 /* System calls have no probes if their tracepoints can be used, with or without set kernel. */
-static void derived_calls(void **state)
+TEST(derived_calls)
 {
 	t.opts.sets = SITE_SET(SCHED) | SITE_SET(SYSCALL);
 	t.opts.derives = true;
@@ -446,7 +440,7 @@ static void derived_calls(void **state)
 	assert_true(!fake.rodata.config.syscall_at && !probes__calls_only(t.s));
 }
 
-static void too_many_sites(void **state)
+TEST(too_many_sites)
 {
 	while (t.sites.n < 2 + 128)
 		add_site(GT_PROBE_EXECUTE, 0x1000 + t.sites.n);
@@ -458,7 +452,7 @@ static void too_many_sites(void **state)
 	assert_int_equal(open_and_attach(), -E2BIG);
 }
 
-static void by_perf(void **state)
+TEST(by_perf)
 {
 	t.opts.force_perf = true;
 	assert_int_equal(open_and_attach(), 0);
@@ -478,7 +472,7 @@ static void by_perf(void **state)
 	assert_int_equal(t.links, 4);
 }
 
-static void cannot_attach(void **state)
+TEST(cannot_attach)
 {
 	static const struct {
 		unsigned int link;
@@ -504,7 +498,7 @@ static void cannot_attach(void **state)
 }
 
 /* Set kernel is left out where it cannot be had, if that is allowed. */
-static void without_kernel(void **state)
+TEST(without_kernel)
 {
 	t.kernel_error = -EPERM;
 	assert_int_equal(open_it(), -EPERM);
@@ -533,7 +527,7 @@ static void without_kernel(void **state)
 	assert_string_equal(t.err.text, "not attached");
 }
 
-static void samples(void **state)
+TEST(samples)
 {
 	t.opts.sample_hz = 99;
 	assert_int_equal(open_and_attach(), 0);
@@ -550,7 +544,7 @@ static void samples(void **state)
 	assert_int_equal(open_it(), -EMFILE);
 }
 
-static void cannot_load(void **state)
+TEST(cannot_load)
 {
 	fake.load_error = -EACCES;
 	assert_int_equal(open_it(), -EACCES);
@@ -579,7 +573,7 @@ static void cannot_load(void **state)
 	assert_non_null(strstr(t.err.text, "--pid=host"));
 }
 
-static void module(void **state)
+TEST(module)
 {
 	size_t with_module;
 
@@ -599,7 +593,7 @@ static void module(void **state)
 }
 
 /* Records that go to a session of the module need it. */
-static void to_the_module(void **state)
+TEST(to_the_module)
 {
 	t.opts.session = 17;
 	assert_int_equal(open_it(), -ENOENT);
@@ -628,7 +622,7 @@ static void to_the_module(void **state)
 }
 
 /* Each link is destroyed once, even if probes__detach() is called twice. */
-static void detaches(void **state)
+TEST(detaches)
 {
 	assert_int_equal(open_and_attach(), 0);
 	probes__detach(t.s);
@@ -642,7 +636,7 @@ static void detaches(void **state)
 }
 
 /* Texts that were sent, and what threads run, are forgotten, with what is in the shared maps. */
-static void resets(void **state)
+TEST(resets)
 {
 	assert_int_equal(open_and_attach(), 0);
 	probes__start_slots(t.s);
@@ -653,7 +647,7 @@ static void resets(void **state)
 		assert_int_equal(fake.rodata.bytes[i], 0);
 }
 
-static void counters(void **state)
+TEST(counters)
 {
 	struct gt_counters got;
 
@@ -666,20 +660,4 @@ static void counters(void **state)
 	assert_int_equal(got.lost[3], 12);
 	assert_int_equal(got.lost[0], 0);
 	assert_int_equal(got.read_errors, 2);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(versions),	     TEST(by_multi),	  TEST(sites_of_a_link),
-		TEST(derived),	     TEST(derived_calls), TEST(too_many_sites),
-		TEST(by_perf),	     TEST(cannot_attach), TEST(without_kernel),
-		TEST(samples),	     TEST(cannot_load),	  TEST(module),
-		TEST(to_the_module), TEST(detaches),	  TEST(resets),
-		TEST(counters),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

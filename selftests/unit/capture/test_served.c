@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A recording that is served: its consumers get each generation, and requests are answered. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include "unit/test.h"
 #include "capture/served.h"
 #include "flight/flight.h"
 #include "format/header.h"
@@ -93,6 +84,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+FIXTURE(setup, teardown)
+
 static void append(const char *text)
 {
 	const struct iovec iov = { (void *)text, strlen(text) };
@@ -117,7 +110,7 @@ static void assert_answer(struct fixture *f, uint64_t id, int err)
 	assert_int_equal(answer.error, err);
 }
 
-static void a_trace_is_sent(void **state)
+TEST(a_trace_is_sent)
 {
 	struct fixture *f = *state;
 	struct pollfd fd[SERVED_FDS];
@@ -149,7 +142,7 @@ static void a_trace_is_sent(void **state)
 }
 
 /* Without records, nothing else ends a generation, and the metrics would be old. */
-static void a_generation_ends_after_a_second(void **state)
+TEST(a_generation_ends_after_a_second)
 {
 	struct fixture *f = *state;
 	uint64_t since;
@@ -161,7 +154,7 @@ static void a_generation_ends_after_a_second(void **state)
 	assert_false(served__is_due(f->served, 12 * S - 1, &since));
 }
 
-static void the_flight_recorder_gets_all(void **state)
+TEST(the_flight_recorder_gets_all)
 {
 	struct fixture *f = *state;
 	int stream[2];
@@ -182,7 +175,7 @@ static void the_flight_recorder_gets_all(void **state)
 	close(stream[1]);
 }
 
-static void results_are_written(void **state)
+TEST(results_are_written)
 {
 	struct fixture *f = *state;
 	int memory = channel__memory();
@@ -201,7 +194,7 @@ static void results_are_written(void **state)
 }
 
 /* A supervisor that ended, or sends something invalid, is not heard any more; recording goes on. */
-static void an_invalid_request(void **state)
+TEST(an_invalid_request)
 {
 	struct fixture *f = *state;
 	struct pollfd fd[SERVED_FDS];
@@ -215,7 +208,7 @@ static void an_invalid_request(void **state)
 	served__step(f->served);
 }
 
-static void the_rest_is_sent_at_the_end(void **state)
+TEST(the_rest_is_sent_at_the_end)
 {
 	struct fixture *f = *state;
 	char bytes[64] = "";
@@ -232,20 +225,4 @@ static void the_rest_is_sent_at_the_end(void **state)
 	assert_int_equal(read(stream[0], bytes, sizeof(bytes)), TRACE_HEADER_LEN + 4);
 	assert_int_equal(read(stream[0], bytes, sizeof(bytes)), 0);
 	close(stream[0]);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_trace_is_sent),
-		TEST(a_generation_ends_after_a_second),
-		TEST(the_flight_recorder_gets_all),
-		TEST(results_are_written),
-		TEST(an_invalid_request),
-		TEST(the_rest_is_sent_at_the_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

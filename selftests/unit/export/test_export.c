@@ -4,16 +4,7 @@
  * for events in an order that no program makes. check/export.sh compares exports of real traces with
  * the published schemas and other commands.
  */
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "export/export_impl.h"
 
 enum { NONE, MAIN, WORKER, CHAN, STRINGS };
@@ -101,6 +92,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+FIXTURE(setup, teardown)
+
 static void event(int64_t time, unsigned int type, uint8_t old, uint64_t a, uint64_t b, uint64_t c)
 {
 	const struct trace_event ev = {
@@ -130,9 +123,8 @@ static void expect(const char *expected)
 }
 
 /* Goroutine 1 of main.main runs on P 0 and thread 7, creates 5, which runs once 1 is blocked. */
-static void arrows(void **state)
+TEST(arrows)
 {
-	(void)state;
 	on_m = 7;
 	on_p = 0;
 	on_g = 1;
@@ -174,9 +166,8 @@ static void arrows(void **state)
 }
 
 /* An ID that is used again, and two goroutines on one P and thread: each slice ends, once. */
-static void hostile(void **state)
+TEST(hostile)
 {
-	(void)state;
 	on_m = 7;
 	on_p = 0;
 	on_g = 1;
@@ -210,14 +201,4 @@ static void hostile(void **state)
 	       "50 ]4 \n"
 	       "50 ]3 \n"
 	       "end\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(arrows, setup, teardown),
-		cmocka_unit_test_setup_teardown(hostile, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,24 +4,15 @@
  * are made, what the child has afterwards, what it does if its tracer is killed during a batch, and
  * that code in use is not replaced.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "inline/inject_impl.h"
 
 #define PAGE	  4096
@@ -147,6 +138,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+FIXTURE(setup, teardown)
+
 static struct inject_call getppid_call(uint64_t expect)
 {
 	return (struct inject_call){ .number = SYS_getppid, .expect = expect };
@@ -174,7 +167,7 @@ static void calls(struct fixture *f)
 	assert_int_equal(done, 2);
 }
 
-static void one_by_one(void **state)
+TEST(one_by_one)
 {
 	struct fixture *f = *state;
 
@@ -185,7 +178,7 @@ static void one_by_one(void **state)
 	assert_int_equal(f->table[0], 0);
 }
 
-static void by_a_table(void **state)
+TEST(by_a_table)
 {
 	struct fixture *f = *state;
 	uint64_t number = 0;
@@ -200,7 +193,7 @@ static void by_a_table(void **state)
 }
 
 /* The signal that ends a batch would not arrive. */
-static void signals_are_blocked(void **state)
+TEST(signals_are_blocked)
 {
 	struct fixture *f = *state;
 	uint64_t number = 1;
@@ -214,7 +207,7 @@ static void signals_are_blocked(void **state)
 	end(f);
 }
 
-static void more_than_a_table(void **state)
+TEST(more_than_a_table)
 {
 	struct fixture *f = *state;
 	struct inject_call call[MANY];
@@ -234,7 +227,7 @@ static void more_than_a_table(void **state)
 }
 
 /* A child that unmaps its table is not harmed: the first fault is in the batch, then nothing is made. */
-static void no_table(void **state)
+TEST(no_table)
 {
 	struct fixture *f = *state;
 	struct inject_call call = getppid_call((uint64_t)getpid());
@@ -252,7 +245,7 @@ static void no_table(void **state)
 /* ---- signals and deaths ---- */
 
 /* Signals that arrive during a batch are for the child; the default action of this one is to end it. */
-static void a_signal_meanwhile(void **state)
+TEST(a_signal_meanwhile)
 {
 	struct fixture *f = *state;
 	struct inject_call call[] = {
@@ -275,7 +268,7 @@ static void a_signal_meanwhile(void **state)
 }
 
 /* The tracer is killed while the child sleeps in a batch: the child makes the rest, and goes on. */
-static void the_tracer_is_killed(void **state)
+TEST(the_tracer_is_killed)
 {
 	struct fixture *f = *state;
 	const struct timespec *ms100 = page(PROT_READ | PROT_WRITE, MAP_SHARED);
@@ -384,7 +377,7 @@ static bool traces(struct tracer *t)
  * Another thread of this process traces the one in the stub, as a job that was late does. The stub
  * must remain: its thread would go on with the registers of another one.
  */
-static void a_traced_thread_is_in_the_stub(void **state)
+TEST(a_traced_thread_is_in_the_stub)
 {
 	struct fixture *f = *state;
 	struct inject_target target = {
@@ -415,20 +408,4 @@ static void a_traced_thread_is_in_the_stub(void **state)
 	close(tracer.end[1]);
 	pthread_join(tracer.thread, NULL);
 	close(tracer.end[0]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(one_by_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(by_a_table, setup, teardown),
-		cmocka_unit_test_setup_teardown(signals_are_blocked, setup, teardown),
-		cmocka_unit_test_setup_teardown(more_than_a_table, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_table, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_signal_meanwhile, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_tracer_is_killed, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_traced_thread_is_in_the_stub, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

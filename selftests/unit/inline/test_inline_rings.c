@@ -7,18 +7,10 @@
  * put() follows the protocol of userspace/inline/trampoline_x86.c. Times are TSCs of a clock with two
  * pairs, 1 ns per cycle.
  */
-#include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "inline/inline_rings.h"
 #include "lib/clock.h"
 
@@ -98,6 +90,8 @@ static int tear_down(void **state)
 	free(f);
 	return 0;
 }
+
+FIXTURE(set_up, tear_down)
 
 static unsigned int slots_of(enum gt_kind kind, uint32_t depth)
 {
@@ -185,7 +179,7 @@ static bool drain(struct fixture *f, uint64_t now)
 /* ---- one writer ---- */
 
 /* Many times around the ring. */
-static void all_in_order(void **state)
+TEST(all_in_order)
 {
 	struct fixture *f = *state;
 	uint64_t i;
@@ -209,7 +203,7 @@ static void all_in_order(void **state)
 }
 
 /* The slot's number has 31 bits. */
-static void numbers_wrap(void **state)
+TEST(numbers_wrap)
 {
 	struct fixture *f = *state;
 
@@ -224,7 +218,7 @@ static void numbers_wrap(void **state)
 	assert_int_equal(f->last.seq, 10);
 }
 
-static void stacks_of_every_depth(void **state)
+TEST(stacks_of_every_depth)
 {
 	struct fixture *f = *state;
 
@@ -241,7 +235,7 @@ static void stacks_of_every_depth(void **state)
 	assert_int_equal(f->ring->tail, f->ring->head);
 }
 
-static void times_are_limited(void **state)
+TEST(times_are_limited)
 {
 	struct fixture *f = *state;
 	const uint64_t tsc[] = { 2 * SECOND, 0, NOW + 5 };
@@ -257,7 +251,7 @@ static void times_are_limited(void **state)
 	assert_in_range(f->last.time, before, clock__now());
 }
 
-static void losses_are_gaps(void **state)
+TEST(losses_are_gaps)
 {
 	struct fixture *f = *state;
 	uint64_t lost[GT_KIND_END];
@@ -281,7 +275,7 @@ static void losses_are_gaps(void **state)
 	assert_int_equal(lost[GT_READY], 20);
 }
 
-static void counters_never_decrease(void **state)
+TEST(counters_never_decrease)
 {
 	struct fixture *f = *state;
 	uint64_t lost[GT_KIND_END];
@@ -299,7 +293,7 @@ static void counters_never_decrease(void **state)
 
 /* ---- slots that are not committed ---- */
 
-static void an_uncommitted_slot_blocks_its_ring(void **state)
+TEST(an_uncommitted_slot_blocks_its_ring)
 {
 	struct fixture *f = *state;
 	uint64_t at;
@@ -319,7 +313,7 @@ static void an_uncommitted_slot_blocks_its_ring(void **state)
 }
 
 /* A stack of which only further slots were committed: one record is lost. */
-static void a_slot_is_given_up(void **state)
+TEST(a_slot_is_given_up)
 {
 	struct fixture *f = *state;
 	uint64_t at = reserve(f->ring, GT_STACK, 4);
@@ -339,7 +333,7 @@ static void a_slot_is_given_up(void **state)
 }
 
 /* Those reserved after the one that blocked have their own time, which is short from then on. */
-static void later_slots_are_waited_for(void **state)
+TEST(later_slots_are_waited_for)
 {
 	struct fixture *f = *state;
 	uint64_t at;
@@ -366,7 +360,7 @@ static void later_slots_are_waited_for(void **state)
 
 /* ---- hostile writers ---- */
 
-static void invalid_records_are_gaps(void **state)
+TEST(invalid_records_are_gaps)
 {
 	struct fixture *f = *state;
 	unsigned int kind;
@@ -394,7 +388,7 @@ static void invalid_records_are_gaps(void **state)
 	assert_int_equal(f->last.seq, 100 + 10);
 }
 
-static void fields_are_forced(void **state)
+TEST(fields_are_forced)
 {
 	struct fixture *f = *state;
 
@@ -404,7 +398,7 @@ static void fields_are_forced(void **state)
 }
 
 /* A stack that is rejected counts once; forged slots count, too. */
-static void further_slots_are_skipped(void **state)
+TEST(further_slots_are_skipped)
 {
 	struct fixture *f = *state;
 	uint64_t at = f->ring->head;
@@ -424,7 +418,7 @@ static void further_slots_are_skipped(void **state)
 	assert_int_equal(f->last.seq, 4);
 }
 
-static void a_forged_head_is_refused(void **state)
+TEST(a_forged_head_is_refused)
 {
 	struct fixture *f = *state;
 	bool complete = true;
@@ -442,7 +436,7 @@ static void a_forged_head_is_refused(void **state)
 	assert_int_equal(f->ring->tail, 1);
 }
 
-static void the_callbacks_error_ends_the_drain(void **state)
+TEST(the_callbacks_error_ends_the_drain)
 {
 	struct fixture *f = *state;
 	bool complete = true;
@@ -456,7 +450,7 @@ static void the_callbacks_error_ends_the_drain(void **state)
 	assert_int_equal(f->ring->tail, 1);
 }
 
-static void an_invalid_geometry_is_refused(void **state)
+TEST(an_invalid_geometry_is_refused)
 {
 	struct fixture *f = *state;
 	struct inline_rings *r = NULL;
@@ -512,7 +506,7 @@ static void *scribble(void *ctx)
 	return NULL;
 }
 
-static void scribbled_memory_is_survived(void **state)
+TEST(scribbled_memory_is_survived)
 {
 	struct fixture *f = *state;
 	uint64_t until = clock__now() + SECOND / 4, now = NOW, lost[GT_KIND_END];
@@ -595,7 +589,7 @@ static void drain_writers(struct fixture *f)
 	assert_int_equal(inline_rings__drain(f->rings, NOW, take_of_writers, f, &complete), 0);
 }
 
-static void many_writers_lose_nothing_unseen(void **state)
+TEST(many_writers_lose_nothing_unseen)
 {
 	struct fixture *f = *state;
 	struct writer w[WRITERS] = {};
@@ -624,31 +618,4 @@ static void many_writers_lose_nothing_unseen(void **state)
 	assert_int_equal(inline_rings__lost(f->rings, lost), dropped);
 	assert_int_equal(lost[GT_STACK] + lost[GT_EXECUTE], dropped);
 	assert_int_equal(f->seq[RING], sum + dropped);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-		TEST(all_in_order),
-		TEST(numbers_wrap),
-		TEST(stacks_of_every_depth),
-		TEST(times_are_limited),
-		TEST(losses_are_gaps),
-		TEST(counters_never_decrease),
-		TEST(an_uncommitted_slot_blocks_its_ring),
-		TEST(a_slot_is_given_up),
-		TEST(later_slots_are_waited_for),
-		TEST(invalid_records_are_gaps),
-		TEST(fields_are_forced),
-		TEST(further_slots_are_skipped),
-		TEST(a_forged_head_is_refused),
-		TEST(the_callbacks_error_ends_the_drain),
-		TEST(an_invalid_geometry_is_refused),
-		TEST(scribbled_memory_is_survived),
-		TEST(many_writers_lose_nothing_unseen),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

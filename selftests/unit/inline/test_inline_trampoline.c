@@ -3,16 +3,9 @@
  * The handler and the stubs of inline probes, run in this process with made-up goroutines: registers
  * survive, each event's record has what the runtime's memory contains, full rings drop and count.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "inline/areas.h"
 #include "inline/trampoline.h"
 #include "target/arch/arch.h"
@@ -122,6 +115,8 @@ static int tear_down(void **state)
 	free(f);
 	return 0;
 }
+
+FIXTURE(set_up, tear_down)
 
 /* Registers at a site, and what they are behind it. */
 struct registers {
@@ -240,7 +235,7 @@ static void expect(struct fixture *f, uint64_t at, enum gt_kind kind, uint64_t o
 	assert_true(rec->time);
 }
 
-static void executes(void **state)
+TEST(executes)
 {
 	struct fixture *f = *state;
 
@@ -252,7 +247,7 @@ static void executes(void **state)
 }
 
 /* The jbe is taken: the function will begin again. */
-static void a_small_stack_is_no_hit(void **state)
+TEST(a_small_stack_is_no_hit)
 {
 	struct fixture *f = *state;
 	struct registers r = { .ax = (uint64_t)&f->g };
@@ -278,7 +273,7 @@ static void expect_stack(struct fixture *f, uint64_t at, unsigned int depth)
 }
 
 /* The stack is sent once; afterwards its number is enough. */
-static void parks(void **state)
+TEST(parks)
 {
 	struct fixture *f = *state;
 	const void *site = make_site(f, GT_PROBE_PARK, 0, false);
@@ -300,7 +295,7 @@ static void parks(void **state)
 	assert_int_equal(slot(f, 4)->rec.stack, 0);
 }
 
-static void stacks_of_every_depth(void **state)
+TEST(stacks_of_every_depth)
 {
 	struct fixture *f = *state;
 	const void *site = make_site(f, GT_PROBE_PARK, 0, false);
@@ -321,7 +316,7 @@ static void stacks_of_every_depth(void **state)
 }
 
 /* Frame pointers lead out of the stack, or are no addresses of frames. */
-static void broken_frames(void **state)
+TEST(broken_frames)
 {
 	struct fixture *f = *state;
 	const void *site = make_site(f, GT_PROBE_PARK, 0, false);
@@ -338,7 +333,7 @@ static void broken_frames(void **state)
 	}
 }
 
-static void readies(void **state)
+TEST(readies)
 {
 	struct fixture *f = *state;
 	const void *site = make_site(f, GT_PROBE_READY, 0, false);
@@ -354,7 +349,7 @@ static void readies(void **state)
 	assert_int_equal(slot(f, 3)->rec.stack, 0);
 }
 
-static void changes_of_status(void **state)
+TEST(changes_of_status)
 {
 	struct fixture *f = *state;
 	const void *site =
@@ -368,7 +363,7 @@ static void changes_of_status(void **state)
 	assert_int_equal(f->ring->head, 1);
 }
 
-static void creates_and_ends(void **state)
+TEST(creates_and_ends)
 {
 	struct fixture *f = *state;
 	struct gt_create *create = (struct gt_create *)slot(f, 0)->payload;
@@ -383,7 +378,7 @@ static void creates_and_ends(void **state)
 	expect(f, 1, GT_DESTROY, (uint64_t)&f->g);
 }
 
-static void a_full_ring_drops_and_counts(void **state)
+TEST(a_full_ring_drops_and_counts)
 {
 	struct fixture *f = *state;
 	const void *site = make_site(f, GT_PROBE_EXECUTE, 0, false);
@@ -399,31 +394,11 @@ static void a_full_ring_drops_and_counts(void **state)
 	assert_int_equal(slot(f, room)->dropped, 10);
 }
 
-static void switched_off(void **state)
+TEST(switched_off)
 {
 	struct fixture *f = *state;
 
 	f->flag = 0;
 	hit(f, make_site(f, GT_PROBE_EXECUTE, 0, false), (uint64_t)&f->g, 2, 3);
 	assert_int_equal(f->ring->head, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-		TEST(executes),
-		TEST(a_small_stack_is_no_hit),
-		TEST(parks),
-		TEST(stacks_of_every_depth),
-		TEST(broken_frames),
-		TEST(readies),
-		TEST(changes_of_status),
-		TEST(creates_and_ends),
-		TEST(a_full_ring_drops_and_counts),
-		TEST(switched_off),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,7 @@
 /*
  * Sums of samples by function and by stack of functions, and the limits of sums.
  */
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "profile/totals.h"
 
 static struct samples samples;
@@ -56,7 +48,7 @@ static void expect_functions(const char *want)
 	free(t.functions);
 }
 
-static void by_function(void **state)
+TEST(by_function)
 {
 	assert_int_equal(samples__init(&samples), 0);
 	add(stack("c", "b", "a", 1), 5);
@@ -68,7 +60,7 @@ static void by_function(void **state)
 	samples__deinit(&samples);
 }
 
-static void by_stack(void **state)
+TEST(by_stack)
 {
 	struct folded folded;
 	size_t n;
@@ -90,7 +82,7 @@ static void by_stack(void **state)
 }
 
 /* Times of a hostile trace: sums stay at the limit. */
-static void limits(void **state)
+TEST(limits)
 {
 	assert_int_equal(samples__init(&samples), 0);
 	add(stack("a", NULL, NULL, 1), INT64_MAX);
@@ -102,7 +94,7 @@ static void limits(void **state)
 	samples__deinit(&samples);
 }
 
-static void leaves(void **state)
+TEST(leaves)
 {
 	struct sample sample = {};
 	uint32_t id;
@@ -124,16 +116,4 @@ static void leaves(void **state)
 	samples__frames(&samples, &sample, &n);
 	assert_int_equal(n, 1);
 	samples__deinit(&samples);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_function),
-		cmocka_unit_test(by_stack),
-		cmocka_unit_test(limits),
-		cmocka_unit_test(leaves),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The strings of a report: equal ones share an index, and their number is bounded. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "report/strings.h"
 
 static uint32_t get(struct report_strings *s, const char *text)
@@ -21,7 +13,7 @@ static uint32_t get(struct report_strings *s, const char *text)
 	return index;
 }
 
-static void test_indexes(void **state)
+TEST(test_indexes)
 {
 	struct report_strings s;
 	struct json j;
@@ -47,7 +39,7 @@ static void test_indexes(void **state)
 	report_strings__deinit(&s);
 }
 
-static void test_bound(void **state)
+TEST(test_bound)
 {
 	struct report_strings s;
 	char name[1024];
@@ -67,14 +59,4 @@ static void test_bound(void **state)
 	assert_int_equal(get(&s, ""), 0);
 	assert_true(s.bytes < STRINGS_BYTES_MAX + sizeof(name));
 	report_strings__deinit(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_indexes),
-		cmocka_unit_test(test_bound),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,18 +4,13 @@
  * sequence numbers, and times that increase in the order of events. Under test:
  * sequence/boundary.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
 
 #define SECOND 1000000000ull
 
-static void first_has_all(void **state)
+TEST(first_has_all)
 {
 	struct machine m;
 
@@ -32,7 +27,7 @@ static void first_has_all(void **state)
 }
 
 /* Only what has sequenced events needs a status; numbers restart at 1. */
-static void later_generations_have_what_moved(void **state)
+TEST(later_generations_have_what_moved)
 {
 	struct machine m;
 
@@ -51,7 +46,7 @@ static void later_generations_have_what_moved(void **state)
 }
 
 /* A status describes the generation's start, not the time at which it is needed. */
-static void statuses_are_of_the_start(void **state)
+TEST(statuses_are_of_the_start)
 {
 	struct machine m;
 
@@ -67,7 +62,7 @@ static void statuses_are_of_the_start(void **state)
 	stop(&m);
 }
 
-static void created_needs_no_status(void **state)
+TEST(created_needs_no_status)
 {
 	struct machine m;
 
@@ -86,7 +81,7 @@ static void created_needs_no_status(void **state)
 	stop(&m);
 }
 
-static void closes_by_size(void **state)
+TEST(closes_by_size)
 {
 	struct machine m;
 
@@ -99,7 +94,7 @@ static void closes_by_size(void **state)
 }
 
 /* A goid that ends and begins again: readers could read the two in the wrong order. */
-static void ended_id_waits_for_the_next(void **state)
+TEST(ended_id_waits_for_the_next)
 {
 	struct machine m;
 
@@ -118,7 +113,7 @@ static void ended_id_waits_for_the_next(void **state)
 }
 
 /* A stop-the-world pause delays the boundary, for a while. */
-static void stw_delays_the_boundary(void **state)
+TEST(stw_delays_the_boundary)
 {
 	struct machine m;
 
@@ -141,7 +136,7 @@ static void stw_delays_the_boundary(void **state)
 }
 
 /* No goroutine is left that can end the pause: the range is its last. */
-static void stw_end_lost(void **state)
+TEST(stw_end_lost)
 {
 	struct machine m;
 
@@ -162,7 +157,7 @@ static void stw_end_lost(void **state)
  * Times increase with the events whatever the records' times, by a tick when the thread changes:
  * Go's reader fails on equal times of threads that wait for each other.
  */
-static void times_go_up(void **state)
+TEST(times_go_up)
 {
 	struct machine m;
 
@@ -185,7 +180,7 @@ static void times_go_up(void **state)
 	stop(&m);
 }
 
-static void no_time_before_the_start(void **state)
+TEST(no_time_before_the_start)
 {
 	struct machine m;
 
@@ -202,7 +197,7 @@ static void no_time_before_the_start(void **state)
 }
 
 /* A status describes the start of the generation, whatever unnumbered events there were since. */
-static void procs_that_moved_without_a_number(void **state)
+TEST(procs_that_moved_without_a_number)
 {
 	struct machine m;
 
@@ -227,7 +222,7 @@ static int begin_file(void *ctx, uint64_t time)
 }
 
 /* A file in which goroutines only run on has the number of Ps; one in which none runs, with the next start. */
-static void each_file_counts_procs(void **state)
+TEST(each_file_counts_procs)
 {
 	struct machine m;
 
@@ -250,7 +245,7 @@ static void each_file_counts_procs(void **state)
 }
 
 /* The first goroutine that runs in a file may return from a system call, or be switched to. */
-static void each_way_to_run_counts_procs(void **state)
+TEST(each_way_to_run_counts_procs)
 {
 	struct machine m;
 
@@ -273,26 +268,4 @@ static void each_way_to_run_counts_procs(void **state)
 	flush(&m);
 	assert_non_null(strstr(m.writer.text, "m1 GoSwitch g10 #1\nm1 ProcsChange 3 -\n"));
 	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_has_all),
-		cmocka_unit_test(later_generations_have_what_moved),
-		cmocka_unit_test(statuses_are_of_the_start),
-		cmocka_unit_test(created_needs_no_status),
-		cmocka_unit_test(closes_by_size),
-		cmocka_unit_test(ended_id_waits_for_the_next),
-		cmocka_unit_test(stw_delays_the_boundary),
-		cmocka_unit_test(stw_end_lost),
-		cmocka_unit_test(times_go_up),
-		cmocka_unit_test(no_time_before_the_start),
-		cmocka_unit_test(procs_that_moved_without_a_number),
-		cmocka_unit_test(each_file_counts_procs),
-		cmocka_unit_test(each_way_to_run_counts_procs),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,7 @@
  * Tests of calls that are tasks: their ids, parents and ends, next to the program's own tasks and
  * regions. Under test: sequence/state_calls.c and open_regions.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/call_records.h"
 
@@ -18,7 +13,7 @@ static void calling(struct machine *m)
 	name_calls(m);
 }
 
-static void nested(void **state)
+TEST(nested)
 {
 	struct machine m;
 
@@ -49,7 +44,7 @@ static void nested(void **state)
 }
 
 /* The program's own task keeps its parent; a call in a region of it is its subtask. */
-static void own_tasks(void **state)
+TEST(own_tasks)
 {
 	struct machine m;
 
@@ -80,7 +75,7 @@ static void own_tasks(void **state)
 }
 
 /* A region of the program that has no task does not hide the task around it. */
-static void region_without_task(void **state)
+TEST(region_without_task)
 {
 	struct machine m;
 
@@ -103,7 +98,7 @@ static void region_without_task(void **state)
 }
 
 /* A panic has unwound both frames when the goroutine calls g at the depth of the outer one. */
-static void unwound(void **state)
+TEST(unwound)
 {
 	struct machine m;
 
@@ -124,7 +119,7 @@ static void unwound(void **state)
  * runtime.Goexit in a task: it ends, and what is inside of it, but not the region around it, which
  * readers end with the goroutine.
  */
-static void goroutine_ends(void **state)
+TEST(goroutine_ends)
 {
 	struct machine m;
 
@@ -146,7 +141,7 @@ static void goroutine_ends(void **state)
 }
 
 /* A coroutine ends by its switch to another one; one that only switches keeps its task. */
-static void coroutine_ends(void **state)
+TEST(coroutine_ends)
 {
 	struct machine m;
 
@@ -170,7 +165,7 @@ static void coroutine_ends(void **state)
 }
 
 /* A task outlives generations, its goroutine changes threads, and its name stays. */
-static void over_generations(void **state)
+TEST(over_generations)
 {
 	struct machine m;
 
@@ -191,7 +186,7 @@ static void over_generations(void **state)
 }
 
 /* Ids of the program's own tasks are below those of calls, whatever it records. */
-static void forged_ids(void **state)
+TEST(forged_ids)
 {
 	const uint64_t ours = (1ull << 48) + 1;
 	struct machine m;
@@ -212,7 +207,7 @@ static void forged_ids(void **state)
 }
 
 /* Recursion without end: 1,024 tasks are open, the others are counted; all that are open end. */
-static void too_deep(void **state)
+TEST(too_deep)
 {
 	enum { DEPTH = 1000000, KEPT = 1024 };
 	struct machine m;
@@ -240,22 +235,4 @@ static void too_deep(void **state)
 	expect(&m, "m1 UserTaskBegin 281474976711681 0 \"f\" -\n"
 		   "m1 UserRegionBegin 281474976711681 \"f\" -\n");
 	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nested),
-		cmocka_unit_test(own_tasks),
-		cmocka_unit_test(region_without_task),
-		cmocka_unit_test(unwound),
-		cmocka_unit_test(goroutine_ends),
-		cmocka_unit_test(coroutine_ends),
-		cmocka_unit_test(over_generations),
-		cmocka_unit_test(forged_ids),
-		cmocka_unit_test(too_deep),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,7 @@
  * Tests of transitions without a hit of their own: parks and ends that their thread reports with its
  * next hit. Under test: sequence/derived.c, and what hold.c, state.c and initial.c do for them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
 
@@ -40,7 +35,7 @@ RECORD(late_end, , unsigned int g)
 
 #define RELEASE "go1.25.3"
 
-static void one_record_for_two(void **state)
+TEST(one_record_for_two)
 {
 	struct machine m;
 
@@ -69,7 +64,7 @@ static void one_record_for_two(void **state)
 }
 
 /* The park is earlier than the hit, but later than another record of the thread. */
-static void times(void **state)
+TEST(times)
 {
 	struct machine m;
 	uint64_t time;
@@ -99,7 +94,7 @@ static void times(void **state)
 #define LATER_NS (GT_DERIVED_NS_MAX + STEP_NS)
 
 /* 8 ns after the previous record of its thread: in ticks of 64 ns that could be before it. */
-static void a_tick_later(void **state)
+TEST(a_tick_later)
 {
 	struct machine m;
 	uint64_t time;
@@ -118,7 +113,7 @@ static void a_tick_later(void **state)
 }
 
 /* How much earlier is in the record, of a park or an end. */
-static void measured_times(void **state)
+TEST(measured_times)
 {
 	const struct gt_park late = { .block_reason = 7, .derived = 5000 };
 	const struct gt_ended ended = { 3, { .block_reason = 7, .derived = GT_DERIVED_NS_MAX } };
@@ -149,7 +144,7 @@ static void measured_times(void **state)
 }
 
 /* Not before the watermark, even if no record was put back until then. */
-static void first_after_the_watermark(void **state)
+TEST(first_after_the_watermark)
 {
 	const struct gt_park late = { .block_reason = 7, .derived = 5000 };
 	struct machine m;
@@ -165,7 +160,7 @@ static void first_after_the_watermark(void **state)
 }
 
 /* It is made runnable, and runs elsewhere, before its thread reports that it parked. */
-static void made_runnable_before(void **state)
+TEST(made_runnable_before)
 {
 	struct machine m;
 
@@ -186,7 +181,7 @@ static void made_runnable_before(void **state)
 }
 
 /* What waits for the waiting thread is not forced either. */
-static void others_wait_as_long(void **state)
+TEST(others_wait_as_long)
 {
 	struct machine m;
 
@@ -210,7 +205,7 @@ static void others_wait_as_long(void **state)
 }
 
 /* It even ended elsewhere: then its thread cannot tell that it had parked here. */
-static void ended_elsewhere(void **state)
+TEST(ended_elsewhere)
 {
 	struct machine m;
 
@@ -230,7 +225,7 @@ static void ended_elsewhere(void **state)
 }
 
 /* Another thread has started its P since: that does not show that it goes on. */
-static void ended_and_lost_its_p(void **state)
+TEST(ended_and_lost_its_p)
 {
 	struct machine m;
 
@@ -247,7 +242,7 @@ static void ended_and_lost_its_p(void **state)
 }
 
 /* Its struct is used again, for one that is made runnable: it had ended all the same. */
-static void ended_and_used_again(void **state)
+TEST(ended_and_used_again)
 {
 	struct machine m;
 
@@ -284,7 +279,7 @@ static void send_stack(struct machine *m, uint64_t time)
 }
 
 /* A stack that was read after the goroutine had run elsewhere may be another's. */
-static void no_stack_if_late(void **state)
+TEST(no_stack_if_late)
 {
 	struct machine m;
 
@@ -306,7 +301,7 @@ static void no_stack_if_late(void **state)
 }
 
 /* The same if the park is put back to before the other records. */
-static void no_stack_if_put_back(void **state)
+TEST(no_stack_if_put_back)
 {
 	const struct gt_park late = { .block_reason = 7, .derived = 5000 };
 	struct machine m;
@@ -329,7 +324,7 @@ static void no_stack_if_put_back(void **state)
 }
 
 /* The stack is sent just before the hit, and thus after the time of the park. */
-static void stack_of_hit(void **state)
+TEST(stack_of_hit)
 {
 	const struct gt_park late = { .block_reason = 7, .derived = 50000 };
 	struct machine m;
@@ -344,7 +339,7 @@ static void stack_of_hit(void **state)
 }
 
 /* The thread that would report it has sent another record: the report was lost. */
-static void report_lost(void **state)
+TEST(report_lost)
 {
 	struct machine m;
 
@@ -360,7 +355,7 @@ static void report_lost(void **state)
 }
 
 /* Nothing is waited for longer than half a second, or at all while records are being lost. */
-static void patience_ends(void **state)
+TEST(patience_ends)
 {
 	struct machine m;
 
@@ -385,7 +380,7 @@ static void patience_ends(void **state)
 }
 
 /* The window ends before the report: the events that depend on it are not written. */
-static void window_ends_before(void **state)
+TEST(window_ends_before)
 {
 	struct machine m;
 
@@ -400,7 +395,7 @@ static void window_ends_before(void **state)
 }
 
 /* At the start of the window: it ran on the thread that reports its park late. */
-static void at_the_start(void **state)
+TEST(at_the_start)
 {
 	struct machine m;
 
@@ -425,7 +420,7 @@ static void at_the_start(void **state)
 }
 
 /* A park as late as that, of a goroutine that waited at the start and has run there since. */
-static void late_but_not_at_the_start(void **state)
+TEST(late_but_not_at_the_start)
 {
 	struct machine m;
 
@@ -462,7 +457,7 @@ RECORD(go_sys_exit, , unsigned int g)
 }
 
 /* One record of a system call is that of the goroutine and that of its thread. */
-static void system_calls(void **state)
+TEST(system_calls)
 {
 	const struct kernel_thread *k;
 	struct machine m;
@@ -481,7 +476,7 @@ static void system_calls(void **state)
 }
 
 /* Without kernel events it is that of the goroutine only. */
-static void system_calls_only(void **state)
+TEST(system_calls_only)
 {
 	struct machine m;
 
@@ -498,7 +493,7 @@ static void system_calls_only(void **state)
 }
 
 /* The P is taken before the thread, which has lost its CPU, enters the kernel. */
-static void taken_before_the_entry(void **state)
+TEST(taken_before_the_entry)
 {
 	struct machine m;
 
@@ -522,7 +517,7 @@ static void taken_before_the_entry(void **state)
 }
 
 /* The same, with much of others before the thread sends its record: it left one call for another. */
-static void taken_before_the_next_call(void **state)
+TEST(taken_before_the_next_call)
 {
 	struct machine m;
 
@@ -548,7 +543,7 @@ static void taken_before_the_next_call(void **state)
  * Up to 1.25 the end of a call is not derived, and a thread may take its P back from the call of
  * another one, which has not entered the kernel yet.
  */
-static void taken_back(void **state)
+TEST(taken_back)
 {
 	struct machine m;
 
@@ -577,7 +572,7 @@ static void taken_back(void **state)
  * While a record waits for a silent thread, those of others wait, too: here the last one would fit,
  * but g3 was made runnable twice.
  */
-static void nothing_is_overtaken(void **state)
+TEST(nothing_is_overtaken)
 {
 	struct machine m;
 
@@ -605,36 +600,4 @@ static void nothing_is_overtaken(void **state)
 		   "m4 ProcStart p3 #1\n"
 		   "m4 GoUnblock g3 #4 -\n");
 	finish(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_record_for_two),
-		cmocka_unit_test(times),
-		cmocka_unit_test(a_tick_later),
-		cmocka_unit_test(measured_times),
-		cmocka_unit_test(first_after_the_watermark),
-		cmocka_unit_test(made_runnable_before),
-		cmocka_unit_test(others_wait_as_long),
-		cmocka_unit_test(ended_elsewhere),
-		cmocka_unit_test(ended_and_lost_its_p),
-		cmocka_unit_test(ended_and_used_again),
-		cmocka_unit_test(no_stack_if_late),
-		cmocka_unit_test(no_stack_if_put_back),
-		cmocka_unit_test(stack_of_hit),
-		cmocka_unit_test(report_lost),
-		cmocka_unit_test(patience_ends),
-		cmocka_unit_test(window_ends_before),
-		cmocka_unit_test(at_the_start),
-		cmocka_unit_test(late_but_not_at_the_start),
-		cmocka_unit_test(system_calls),
-		cmocka_unit_test(system_calls_only),
-		cmocka_unit_test(taken_before_the_entry),
-		cmocka_unit_test(taken_before_the_next_call),
-		cmocka_unit_test(taken_back),
-		cmocka_unit_test(nothing_is_overtaken),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,7 @@
  * Tests of heap records: mark assists, sweeps, sizes; GC cycles that span generations. Under test:
  * sequence/state_heap.c and state_runtime.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/machine.h"
 
 #define ENOUGH 1100000000ull /* ns, after which a new generation begins */
@@ -24,7 +19,7 @@ static void left(struct machine *m, unsigned int tid, uint64_t objects, uint64_t
 	machine_give(m, tid, GT_SWEEP_LEFT, 0, 0, &(struct gt_left){ objects, pages });
 }
 
-static void mark_assists(void **state)
+TEST(mark_assists)
 {
 	struct machine m;
 
@@ -48,7 +43,7 @@ static void mark_assists(void **state)
 }
 
 /* Its end was lost: another begin, a system call, or the end of the goroutine ends it. */
-static void assist_end_lost(void **state)
+TEST(assist_end_lost)
 {
 	struct machine m;
 
@@ -73,7 +68,7 @@ static void assist_end_lost(void **state)
 }
 
 /* Up to Go 1.21 each iteration may report the begin again. */
-static void assist_begin_repeated(void **state)
+TEST(assist_begin_repeated)
 {
 	struct machine m;
 
@@ -92,7 +87,7 @@ static void assist_begin_repeated(void **state)
 }
 
 /* The record of the new thread may arrive before the one that the assist has left the old. */
-static void assist_moves_to_another_thread(void **state)
+TEST(assist_moves_to_another_thread)
 {
 	struct machine m;
 
@@ -112,7 +107,7 @@ static void assist_moves_to_another_thread(void **state)
 }
 
 /* The first sample is stated in the trace. */
-static void heap_samples(void **state)
+TEST(heap_samples)
 {
 	struct machine m;
 
@@ -123,7 +118,7 @@ static void heap_samples(void **state)
 	finish(&m);
 }
 
-static void heap_sizes(void **state)
+TEST(heap_sizes)
 {
 	struct machine m;
 
@@ -152,7 +147,7 @@ static void heap_sizes(void **state)
 }
 
 /* For a size the sequencer neither waits for a P nor inserts one: a program begins without. */
-static void heap_size_without_p(void **state)
+TEST(heap_size_without_p)
 {
 	struct machine m;
 
@@ -174,7 +169,7 @@ static void heap_size_without_p(void **state)
 	stop(&m);
 }
 
-static void sweeps(void **state)
+TEST(sweeps)
 {
 	struct machine m;
 
@@ -204,7 +199,7 @@ static void sweeps(void **state)
 }
 
 /* Pages that were examined but not freed count, 512 pages at a time. */
-static void sweeps_count_pages_per_chunk(void **state)
+TEST(sweeps_count_pages_per_chunk)
 {
 	struct machine m;
 
@@ -229,7 +224,7 @@ static void sweeps_count_pages_per_chunk(void **state)
 	finish(&m);
 }
 
-static void sweep_records_lost(void **state)
+TEST(sweep_records_lost)
 {
 	struct machine m;
 
@@ -254,7 +249,7 @@ static void sweep_records_lost(void **state)
 }
 
 /* A GC cycle of the trace is reported in each generation, by the first thread that runs. */
-static void gc_spans_generations(void **state)
+TEST(gc_spans_generations)
 {
 	struct machine m;
 
@@ -285,7 +280,7 @@ static void gc_spans_generations(void **state)
 }
 
 /* A GC cycle that began before the window is not reported at all. */
-static void gc_began_before_the_window(void **state)
+TEST(gc_began_before_the_window)
 {
 	struct machine m;
 
@@ -296,25 +291,4 @@ static void gc_began_before_the_window(void **state)
 	flush(&m);
 	assert_null(strstr(m.writer.text, "GC"));
 	finish(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mark_assists),
-		cmocka_unit_test(assist_end_lost),
-		cmocka_unit_test(assist_begin_repeated),
-		cmocka_unit_test(assist_moves_to_another_thread),
-		cmocka_unit_test(heap_sizes),
-		cmocka_unit_test(heap_samples),
-		cmocka_unit_test(heap_size_without_p),
-		cmocka_unit_test(sweeps),
-		cmocka_unit_test(sweeps_count_pages_per_chunk),
-		cmocka_unit_test(sweep_records_lost),
-		cmocka_unit_test(gc_spans_generations),
-		cmocka_unit_test(gc_began_before_the_window),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,7 @@
  * precedence (docs/go-runtime.md). The result is the first generation's prologue. Under test:
  * sequence/initial.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/machine.h"
 
 static int compare_lines(const void *a, const void *b)
@@ -41,7 +36,7 @@ static void expect_statuses(struct machine *m, const char *statuses, const char 
 	forget(m);
 }
 
-static void from_snapshots_alone(void **state)
+TEST(from_snapshots_alone)
 {
 	struct machine m;
 
@@ -66,7 +61,7 @@ static void from_snapshots_alone(void **state)
 }
 
 /* A goroutine that waits to suspend another one is running for the tracer. */
-static void suspend_reasons(void **state)
+TEST(suspend_reasons)
 {
 	struct machine m;
 	unsigned int reason = 0;
@@ -85,7 +80,7 @@ static void suspend_reasons(void **state)
 }
 
 /* A goroutine's first record has precedence over later snapshots. */
-static void records_outrank(void **state)
+TEST(records_outrank)
 {
 	struct machine m;
 
@@ -108,7 +103,7 @@ static void records_outrank(void **state)
 }
 
 /* A goroutine that ended before a snapshot, and one whose address another has by then. */
-static void ended_before_the_snapshot(void **state)
+TEST(ended_before_the_snapshot)
 {
 	struct machine m;
 
@@ -129,7 +124,7 @@ static void ended_before_the_snapshot(void **state)
 }
 
 /* Without any snapshot only the records of the window count. */
-static void no_snapshot(void **state)
+TEST(no_snapshot)
 {
 	struct machine m;
 
@@ -146,7 +141,7 @@ static void no_snapshot(void **state)
 	finish(&m);
 }
 
-static void nothing_at_all(void **state)
+TEST(nothing_at_all)
 {
 	struct machine m;
 
@@ -157,7 +152,7 @@ static void nothing_at_all(void **state)
 }
 
 /* In a system call since before the window: <= 1.25 the P is the thread's old one. */
-static void old_p_of_a_syscall(void **state)
+TEST(old_p_of_a_syscall)
 {
 	struct machine m;
 
@@ -178,7 +173,7 @@ static void old_p_of_a_syscall(void **state)
 }
 
 /* The first P that a thread stops is the one that it had, whatever a later snapshot contains. */
-static void first_stop_shows_the_p(void **state)
+TEST(first_stop_shows_the_p)
 {
 	struct machine m;
 
@@ -195,7 +190,7 @@ static void first_stop_shows_the_p(void **state)
 }
 
 /* It had a P, and lost it before a snapshot: gets the P that is possible. */
-static void likely_p(void **state)
+TEST(likely_p)
 {
 	struct machine m;
 
@@ -216,7 +211,7 @@ static void likely_p(void **state)
 }
 
 /* Invalid: two goroutines on one thread, one goid twice, no address, a goid out of range. */
-static void broken_snapshots(void **state)
+TEST(broken_snapshots)
 {
 	struct machine m;
 
@@ -241,7 +236,7 @@ static void broken_snapshots(void **state)
 }
 
 /* Address 0 belongs to no goroutine and no P. */
-static void records_without_an_address(void **state)
+TEST(records_without_an_address)
 {
 	struct machine m;
 
@@ -256,7 +251,7 @@ static void records_without_an_address(void **state)
 }
 
 /* Whatever the kind of its create record, it did not exist before. */
-static void created_in_the_window(void **state)
+TEST(created_in_the_window)
 {
 	static const struct {
 		unsigned int kind;
@@ -283,7 +278,7 @@ static void created_in_the_window(void **state)
 }
 
 /* A running goroutine does not get the P of another thread. */
-static void likely_p_is_free(void **state)
+TEST(likely_p_is_free)
 {
 	struct machine m;
 
@@ -299,7 +294,7 @@ static void likely_p_is_free(void **state)
 }
 
 /* Nothing is written before both snapshots and all records up to the second have arrived. */
-static void waits_for_the_second(void **state)
+TEST(waits_for_the_second)
 {
 	struct machine m;
 
@@ -316,27 +311,4 @@ static void waits_for_the_second(void **state)
 	m.now += 20 * STEP_NS;
 	expect_statuses(&m, "- p0 2\n- p1 2\n- p2 2\n- p3 2\n", "open 0\nm1 ProcStart p0 #1\n");
 	finish(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(from_snapshots_alone),
-		cmocka_unit_test(suspend_reasons),
-		cmocka_unit_test(records_outrank),
-		cmocka_unit_test(ended_before_the_snapshot),
-		cmocka_unit_test(no_snapshot),
-		cmocka_unit_test(nothing_at_all),
-		cmocka_unit_test(old_p_of_a_syscall),
-		cmocka_unit_test(first_stop_shows_the_p),
-		cmocka_unit_test(likely_p),
-		cmocka_unit_test(broken_snapshots),
-		cmocka_unit_test(records_without_an_address),
-		cmocka_unit_test(created_in_the_window),
-		cmocka_unit_test(likely_p_is_free),
-		cmocka_unit_test(waits_for_the_second),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

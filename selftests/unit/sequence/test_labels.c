@@ -3,12 +3,7 @@
  * Tests of the labels of goroutines: a log for each set whose records are all there, and none for
  * others. Under test: sequence/state_labels.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
 
@@ -28,7 +23,7 @@ static void labelling(struct machine *m)
 	say(m, VALUE, "v");
 }
 
-static void sets(void **state)
+TEST(sets)
 {
 	struct machine m;
 
@@ -52,7 +47,7 @@ static void sets(void **state)
 }
 
 /* A label whose text is missing is left out, and the log says that there is one. */
-static void lost_texts(void **state)
+TEST(lost_texts)
 {
 	struct machine m;
 
@@ -67,7 +62,7 @@ static void lost_texts(void **state)
 }
 
 /* A set that lacks a record, or is invalid, is dropped. The next one is not. */
-static void lost_records(void **state)
+TEST(lost_records)
 {
 	struct machine m;
 
@@ -96,7 +91,7 @@ static void present(struct machine *m, unsigned int g, uint64_t text)
  * Labels from before the window are written once, as soon as the goroutine runs; but not if it has
  * set others before they were read.
  */
-static void from_before(void **state)
+TEST(from_before)
 {
 	struct machine m;
 
@@ -151,7 +146,7 @@ static void from_before(void **state)
 }
 
 /* Later ones, as in a corrupt raw file, change nothing. */
-static void from_before_but_late(void **state)
+TEST(from_before_but_late)
 {
 	struct machine m;
 
@@ -211,7 +206,7 @@ static void run_instead(struct machine *m, unsigned int from, unsigned int g)
  * A file begins without labels, so those that goroutines have are written again: set, inherited, or
  * from before the window, in whatever file they were written first.
  */
-static void in_each_file(void **state)
+TEST(in_each_file)
 {
 	struct machine m;
 
@@ -233,7 +228,7 @@ static void in_each_file(void **state)
 }
 
 /* Labels that were removed, or whose goroutine has ended, are not written any more. */
-static void in_no_later_file(void **state)
+TEST(in_no_later_file)
 {
 	struct machine m;
 
@@ -254,7 +249,7 @@ static void in_no_later_file(void **state)
 }
 
 /* One file: nothing is kept. */
-static void in_one_file(void **state)
+TEST(in_one_file)
 {
 	struct machine m;
 
@@ -263,20 +258,4 @@ static void in_one_file(void **state)
 	flush(&m);
 	assert_int_equal(m.seq->user.kept.n, 0);
 	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sets),
-		cmocka_unit_test(lost_texts),
-		cmocka_unit_test(lost_records),
-		cmocka_unit_test(from_before),
-		cmocka_unit_test(from_before_but_late),
-		cmocka_unit_test(in_each_file),
-		cmocka_unit_test(in_no_later_file),
-		cmocka_unit_test(in_one_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,7 @@
  * with their first execution, and ends before them or after the task. Under test:
  * sequence/members.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/call_records.h"
 
@@ -30,7 +25,7 @@ static void on_second_thread(struct machine *m, unsigned int g)
 	flush_and_forget(m);
 }
 
-static void until_its_end(void **state)
+TEST(until_its_end)
 {
 	struct machine m;
 
@@ -56,7 +51,7 @@ static void until_its_end(void **state)
 }
 
 /* The task ends while the goroutine runs: it leaves it when it stops. */
-static void until_the_task_ends(void **state)
+TEST(until_the_task_ends)
 {
 	struct machine m;
 
@@ -79,7 +74,7 @@ static void until_the_task_ends(void **state)
 }
 
 /* The task ends while the goroutine waits: it leaves it when it runs again. */
-static void while_it_waits(void **state)
+TEST(while_it_waits)
 {
 	struct machine m;
 
@@ -100,7 +95,7 @@ static void while_it_waits(void **state)
 }
 
 /* It has not run when the task ends, or when it ends itself: there is nothing of it in the task. */
-static void before_it_runs(void **state)
+TEST(before_it_runs)
 {
 	struct machine m;
 
@@ -122,7 +117,7 @@ static void before_it_runs(void **state)
 }
 
 /* Grandchildren belong to it, too; what the goroutine has open itself ends first. */
-static void grandchildren(void **state)
+TEST(grandchildren)
 {
 	struct machine m;
 
@@ -153,7 +148,7 @@ static void grandchildren(void **state)
 }
 
 /* Its task has ended: a call that begins before it stops belongs to none, whatever the call is. */
-static void calls_after_the_task(void **state)
+TEST(calls_after_the_task)
 {
 	struct machine m;
 
@@ -170,7 +165,7 @@ static void calls_after_the_task(void **state)
 }
 
 /* A grandchild outlives the goroutine by which it belongs to the task. */
-static void orphans(void **state)
+TEST(orphans)
 {
 	struct machine m;
 
@@ -187,7 +182,7 @@ static void orphans(void **state)
 }
 
 /* Calls and the program's own regions in a member; calls of it are subtasks of its task. */
-static void within(void **state)
+TEST(within)
 {
 	struct machine m;
 
@@ -219,7 +214,7 @@ static void within(void **state)
 }
 
 /* Goroutines inherit only the tasks of which the record says so, and no task of the program's own. */
-static void others_do_not_inherit(void **state)
+TEST(others_do_not_inherit)
 {
 	struct machine m;
 
@@ -240,7 +235,7 @@ static void others_do_not_inherit(void **state)
 }
 
 /* A region of the program's own task does not hide the call's task. */
-static void in_own_region(void **state)
+TEST(in_own_region)
 {
 	struct machine m;
 
@@ -257,7 +252,7 @@ static void in_own_region(void **state)
 }
 
 /* Requests are tasks, too, and their records say whether goroutines inherit them. */
-static void in_requests(void **state)
+TEST(in_requests)
 {
 	struct gt_request request = { .depth = 100, .number = GT_REQUEST_NO_NUMBER };
 	struct machine m;
@@ -278,7 +273,7 @@ static void in_requests(void **state)
 }
 
 /* A coroutine begins by a switch, and ends by one. */
-static void coroutines(void **state)
+TEST(coroutines)
 {
 	struct machine m;
 
@@ -295,7 +290,7 @@ static void coroutines(void **state)
 }
 
 /* The goroutine leaves its ended task at the begin of a system call. */
-static void system_calls(void **state)
+TEST(system_calls)
 {
 	struct machine m;
 
@@ -311,7 +306,7 @@ static void system_calls(void **state)
 }
 
 /* Its region is in another generation than its begin, and has the same name there. */
-static void over_generations(void **state)
+TEST(over_generations)
 {
 	struct machine m;
 
@@ -330,7 +325,7 @@ static void over_generations(void **state)
 }
 
 /* Many goroutines in one task: a limited number belongs to it, and none of them is lost. */
-static void members_are_limited(void **state)
+TEST(members_are_limited)
 {
 	enum { LIMIT = 1 << 17, MORE = 1000 };
 	struct machine m;
@@ -353,28 +348,4 @@ static void members_are_limited(void **state)
 	execute(&m, 2, 10 + LIMIT); /* one too many */
 	expect(&m, "m2 GoStart g131082 #1\n");
 	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(until_its_end),
-		cmocka_unit_test(until_the_task_ends),
-		cmocka_unit_test(while_it_waits),
-		cmocka_unit_test(before_it_runs),
-		cmocka_unit_test(grandchildren),
-		cmocka_unit_test(orphans),
-		cmocka_unit_test(within),
-		cmocka_unit_test(others_do_not_inherit),
-		cmocka_unit_test(in_own_region),
-		cmocka_unit_test(in_requests),
-		cmocka_unit_test(coroutines),
-		cmocka_unit_test(system_calls),
-		cmocka_unit_test(over_generations),
-		cmocka_unit_test(members_are_limited),
-		cmocka_unit_test(calls_after_the_task),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,7 @@
  * Tests of merging rings into one stream: order, watermark, gaps, and freeing of memory. Under
  * test: sequence/merge.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "gotrace/config.h"
 #include "sequence/merge.h"
 
@@ -25,6 +18,8 @@ static int teardown(void **state)
 	merge__destroy(*state);
 	return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static int put_at(struct merge *m, unsigned int ring, uint64_t time, uint32_t seq)
 {
@@ -52,7 +47,7 @@ static void expect_times(struct merge *m, uint64_t watermark, const uint64_t *ti
 	assert_null(merge__next(m, watermark));
 }
 
-static void orders_by_time(void **state)
+TEST(orders_by_time)
 {
 	struct merge *m = *state;
 
@@ -65,7 +60,7 @@ static void orders_by_time(void **state)
 }
 
 /* At equal times the records of the first ring come first, each ring's in its own order. */
-static void equal_times(void **state)
+TEST(equal_times)
 {
 	struct merge *m = *state;
 	const struct gt_record *rec;
@@ -83,7 +78,7 @@ static void equal_times(void **state)
 	assert_null(merge__next(m, 10));
 }
 
-static void stops_at_the_watermark(void **state)
+TEST(stops_at_the_watermark)
 {
 	struct merge *m = *state;
 
@@ -98,7 +93,7 @@ static void stops_at_the_watermark(void **state)
 }
 
 /* A record later than its watermark is still returned. */
-static void late_ones_come_next(void **state)
+TEST(late_ones_come_next)
 {
 	struct merge *m = *state;
 
@@ -109,7 +104,7 @@ static void late_ones_come_next(void **state)
 	expect_times(m, 100, (uint64_t[]){ 5, 60 }, 2);
 }
 
-static void counts_holes(void **state)
+TEST(counts_holes)
 {
 	struct merge *m = *state;
 
@@ -141,7 +136,7 @@ static void expect_gap(struct merge *m, uint64_t watermark, uint64_t count, uint
 }
 
 /* A gap is reported when missing numbers would have arrived; numbers may be slightly late. */
-static void reports_gaps(void **state)
+TEST(reports_gaps)
 {
 	enum { MS = 1000000 };
 	struct merge *m = *state;
@@ -163,7 +158,7 @@ static void reports_gaps(void **state)
 }
 
 /* So many gaps at once that they are reported as one. */
-static void reports_many_gaps_as_one(void **state)
+TEST(reports_many_gaps_as_one)
 {
 	struct merge *m = *state;
 	struct merge_gap gap;
@@ -179,14 +174,14 @@ static void reports_many_gaps_as_one(void **state)
 	assert_int_equal(merge__holes(m), sum);
 }
 
-static void refuses_rings_out_of_range(void **state)
+TEST(refuses_rings_out_of_range)
 {
 	assert_true(put_at(*state, GT_RINGS_ALL, 1, 0) < 0);
 	assert_int_equal(put_at(*state, GT_RINGS_ALL - 1, 1, 0), 0);
 }
 
 /* Memory is limited to queued records, also if one record is never returned. */
-static void frees_memory(void **state)
+TEST(frees_memory)
 {
 	struct merge *m = *state;
 	uint64_t time = 0;
@@ -211,7 +206,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void random_streams(void **state)
+TEST(random_streams)
 {
 	enum { N = 5000 };
 	static uint64_t times[N];
@@ -235,7 +230,7 @@ static void random_streams(void **state)
 }
 
 /* A thread's next hit, in whichever ring; once it is taken, it is not returned again. */
-static void looks_ahead(void **state)
+TEST(looks_ahead)
 {
 	struct merge *m = *state;
 	struct gt_record *rec;
@@ -278,7 +273,7 @@ static void put_of(struct merge *m, unsigned int ring, uint64_t time, uint64_t o
 }
 
 /* A search begins in the ring of the last result, but the earliest hit counts, then the first ring. */
-static void looks_ahead_in_all_rings(void **state)
+TEST(looks_ahead_in_all_rings)
 {
 	struct merge *m = *state;
 	uint64_t left = 100;
@@ -294,7 +289,7 @@ static void looks_ahead_in_all_rings(void **state)
 }
 
 /* Kernel events count, samples do not. */
-static void latest_of_a_thread(void **state)
+TEST(latest_of_a_thread)
 {
 	struct merge *m = *state;
 	struct gt_record on = { .time = 10, .tid = 7, .kind = GT_CPU_ON };
@@ -311,7 +306,7 @@ static void latest_of_a_thread(void **state)
 	assert_int_equal(merge__time_after(m, 1, 7, 5), 5);
 }
 
-static void rewinds(void **state)
+TEST(rewinds)
 {
 	struct merge *m = *state;
 
@@ -323,7 +318,7 @@ static void rewinds(void **state)
 	expect_times(m, 20, (uint64_t[]){ 10, 11, 12 }, 3);
 }
 
-static void is_crowded(void **state)
+TEST(is_crowded)
 {
 	struct merge *m = *state;
 	uint64_t n = 0;
@@ -332,28 +327,4 @@ static void is_crowded(void **state)
 		put_at(m, 0, n, (uint32_t)n);
 	assert_in_range(n * (sizeof(struct gt_record) + sizeof(struct gt_execute) + 16),
 			MERGE_BYTES_MAX / 2, MERGE_BYTES_MAX / 2 + 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(orders_by_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(equal_times, setup, teardown),
-		cmocka_unit_test_setup_teardown(stops_at_the_watermark, setup, teardown),
-		cmocka_unit_test_setup_teardown(late_ones_come_next, setup, teardown),
-		cmocka_unit_test_setup_teardown(counts_holes, setup, teardown),
-		cmocka_unit_test_setup_teardown(reports_gaps, setup, teardown),
-		cmocka_unit_test_setup_teardown(reports_many_gaps_as_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(refuses_rings_out_of_range, setup, teardown),
-		cmocka_unit_test_setup_teardown(frees_memory, setup, teardown),
-		cmocka_unit_test_setup_teardown(random_streams, setup, teardown),
-		cmocka_unit_test_setup_teardown(looks_ahead, setup, teardown),
-		cmocka_unit_test_setup_teardown(looks_ahead_in_all_rings, setup, teardown),
-		cmocka_unit_test_setup_teardown(latest_of_a_thread, setup, teardown),
-		cmocka_unit_test_setup_teardown(rewinds, setup, teardown),
-		cmocka_unit_test_setup_teardown(is_crowded, setup, teardown),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

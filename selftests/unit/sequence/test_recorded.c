@@ -4,13 +4,7 @@
  * about it, and that goroutines are corrected afterwards. Under test: the second part of
  * sequence/losses.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "target/probe/site.h"
 #include "unit/machine.h"
 
@@ -43,7 +37,7 @@ static void assert_written(const struct machine *m, const char *sets)
 	assert_memory_equal(m->writer.private + m->writer.private_len - len, sets, len);
 }
 
-static void a_pause_hides_records(void **state)
+TEST(a_pause_hides_records)
 {
 	struct machine m;
 	uint64_t before;
@@ -70,7 +64,7 @@ static void a_pause_hides_records(void **state)
 }
 
 /* Goroutine 1 has parked in the pause, and 2 runs: the snapshots show it. */
-static void corrected_after_a_pause(void **state)
+TEST(corrected_after_a_pause)
 {
 	struct snapshot first, second;
 	struct machine m;
@@ -102,7 +96,7 @@ static void corrected_after_a_pause(void **state)
 }
 
 /* Goroutines are recorded all the time; nothing is corrected. */
-static void only_kernel_events_are_hidden(void **state)
+TEST(only_kernel_events_are_hidden)
 {
 	struct machine m;
 	uint64_t before;
@@ -125,7 +119,7 @@ static void only_kernel_events_are_hidden(void **state)
 }
 
 /* As a file may contain that was not made by a recorder. */
-static void repeated_and_unknown(void **state)
+TEST(repeated_and_unknown)
 {
 	struct machine m;
 
@@ -147,7 +141,7 @@ static void repeated_and_unknown(void **state)
 }
 
 /* It has no effect before the initial state is known. */
-static void too_early(void **state)
+TEST(too_early)
 {
 	struct machine m;
 
@@ -161,17 +155,4 @@ static void too_early(void **state)
 	assert_non_null(strstr(m.writer.text, "GoStart g1"));
 	expect_no_repair(&m);
 	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pause_hides_records),
-		cmocka_unit_test(corrected_after_a_pause),
-		cmocka_unit_test(only_kernel_events_are_hidden),
-		cmocka_unit_test(repeated_and_unknown),
-		cmocka_unit_test(too_early),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

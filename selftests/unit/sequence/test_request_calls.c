@@ -4,13 +4,7 @@
  * outcome that its results show; and of their names. Under test: sequence/state_request.c and
  * request_names.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "names/request_names.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
@@ -29,7 +23,7 @@ static void named(enum gt_preset preset, const char *want, const char *first, co
 	assert_string_equal(name, want);
 }
 
-static void names(void **state)
+TEST(names)
 {
 	named(GT_PRESET_SQL, "SELECT ? FROM t", "SELECT 'x'\nFROM t;", "");
 	named(GT_PRESET_SQL, "?", "", "");
@@ -82,7 +76,7 @@ static void end(struct machine *m, enum gt_preset preset, uint64_t depth, uint32
 #define FAILED(id)		   LOG(id, "error", "the call returned an error")
 
 /* A call within another one is the same request; only the return of the outer one ends it. */
-static void depths(void **state)
+TEST(depths)
 {
 	struct machine m;
 
@@ -97,7 +91,7 @@ static void depths(void **state)
 	finish(&m);
 }
 
-static void outcomes(void **state)
+TEST(outcomes)
 {
 	struct machine m;
 
@@ -115,7 +109,7 @@ static void outcomes(void **state)
 }
 
 /* The first status counts; without one the call has failed. */
-static void statuses(void **state)
+TEST(statuses)
 {
 	struct machine m;
 
@@ -138,7 +132,7 @@ static void statuses(void **state)
 }
 
 /* One kind within another is a subtask; a panic that leaves both ends them with the next request. */
-static void nested(void **state)
+TEST(nested)
 {
 	struct machine m;
 
@@ -150,15 +144,4 @@ static void nested(void **state)
 	expect(&m, BEGUN(ONE, "0") BEGUN(TWO, ONE) ENDED(TWO, "") ENDED(ONE, "") BEGUN(THREE, "0")
 			   ENDED(THREE, "?"));
 	finish(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),    cmocka_unit_test(depths), cmocka_unit_test(outcomes),
-		cmocka_unit_test(statuses), cmocka_unit_test(nested),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,7 @@
  * whatever becomes of its handler. Under test: names/request_names.c, open_requests.c and
  * state_request.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "names/request_names.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
@@ -31,7 +24,7 @@ static void named(const char *want, const char *method, const char *path, const 
 	assert_string_equal(name, want);
 }
 
-static void paths(void **state)
+TEST(paths)
 {
 	named("GET /x", "GET", "/x", "");
 	named("GET /users/{id}", "GET", "/users/7", "");
@@ -48,7 +41,7 @@ static void paths(void **state)
 	named("OPTIONS *", "OPTIONS", "*", "");
 }
 
-static void patterns(void **state)
+TEST(patterns)
 {
 	named("GET /users/{id}", "GET", "/users/7", "/users/{id}");
 	named("GET /users/{id}", "GET", "/users/7", "GET /users/{id}");
@@ -58,7 +51,7 @@ static void patterns(void **state)
 	named("GET none", "GET", "/a", "none");
 }
 
-static void forged(void **state)
+TEST(forged)
 {
 	named("? /a", "", "/a", "");
 	named("? /a", "G\nET", "/a", "");
@@ -67,7 +60,7 @@ static void forged(void **state)
 	named("GET /?", "GET", "/\xff", "");
 }
 
-static void long_name(void **state)
+TEST(long_name)
 {
 	char path[2000], name[REQUEST_NAME_SIZE];
 	struct request_part part[REQUEST_PARTS] = { { "GET", 3 }, { path, sizeof(path) }, {} };
@@ -134,7 +127,7 @@ static unsigned int ids(const struct machine *m, const char *text)
 }
 
 /* The name that is known at the end is that of the begin: the id that was reserved gets it. */
-static void named_later(void **state)
+TEST(named_later)
 {
 	struct machine m;
 
@@ -157,7 +150,7 @@ static void named_later(void **state)
 }
 
 /* The handler panics, takes over the connection, or its end was lost. */
-static void unfinished(void **state)
+TEST(unfinished)
 {
 	struct machine m;
 
@@ -180,7 +173,7 @@ static void unfinished(void **state)
 }
 
 /* Its goroutine ends: so has the handler, by a panic. */
-static void goroutine_ends(void **state)
+TEST(goroutine_ends)
 {
 	struct machine m;
 
@@ -193,7 +186,7 @@ static void goroutine_ends(void **state)
 }
 
 /* Names beyond the limit, and texts that were not recorded. */
-static void few_names(void **state)
+TEST(few_names)
 {
 	struct machine m;
 
@@ -212,7 +205,7 @@ static void few_names(void **state)
 }
 
 /* What no probe sends. */
-static void invalid(void **state)
+TEST(invalid)
 {
 	struct machine m;
 
@@ -225,17 +218,4 @@ static void invalid(void **state)
 	expect(&m, "");
 	assert_int_equal(stats(&m)->dropped, 4);
 	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paths),	  cmocka_unit_test(patterns),
-		cmocka_unit_test(forged),	  cmocka_unit_test(long_name),
-		cmocka_unit_test(named_later),	  cmocka_unit_test(unfinished),
-		cmocka_unit_test(goroutine_ends), cmocka_unit_test(few_names),
-		cmocka_unit_test(invalid),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

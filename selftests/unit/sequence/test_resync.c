@@ -4,12 +4,7 @@
  * fewest legal transitions that correct them. Records have precedence. Also what the trace contains
  * about losses. Under test: sequence/resync.c, resync_compare.c and losses.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/machine.h"
 
 #define SECOND 1000000000ull
@@ -48,7 +43,7 @@ static void begin(struct machine *m, unsigned int version, const char *go)
 	forget(m);
 }
 
-static void agreement_changes_nothing(void **state)
+TEST(agreement_changes_nothing)
 {
 	struct machine m;
 
@@ -66,7 +61,7 @@ static void agreement_changes_nothing(void **state)
 }
 
 /* One blocked, another runs in its place, one has ended, and one is new: all of that was lost. */
-static void corrects_goroutines(void **state)
+TEST(corrects_goroutines)
 {
 	struct machine m;
 
@@ -88,7 +83,7 @@ static void corrects_goroutines(void **state)
 }
 
 /* Trace format 1.22 has no event to create a blocked goroutine. */
-static void creates_by_parts(void **state)
+TEST(creates_by_parts)
 {
 	struct machine m;
 
@@ -110,7 +105,7 @@ static void creates_by_parts(void **state)
 }
 
 /* Nothing runs: a goroutine can end only with a thread and a P. */
-static void borrows_a_proc(void **state)
+TEST(borrows_a_proc)
 {
 	struct machine m;
 
@@ -130,7 +125,7 @@ static void borrows_a_proc(void **state)
 	stop(&m);
 }
 
-static void system_calls(void **state)
+TEST(system_calls)
 {
 	struct machine m;
 
@@ -164,7 +159,7 @@ static void system_calls(void **state)
 }
 
 /* Two threads have exchanged their Ps without a record. */
-static void corrects_procs(void **state)
+TEST(corrects_procs)
 {
 	struct machine m;
 
@@ -194,7 +189,7 @@ static void park_it(struct machine *m)
 }
 
 /* Records between the snapshots have precedence, because the snapshots are older. */
-static void records_outrank(void **state)
+TEST(records_outrank)
 {
 	struct machine m;
 
@@ -211,7 +206,7 @@ static void records_outrank(void **state)
 }
 
 /* A record shortly before may not be visible in the status yet: another pair is requested. */
-static void waits_for_lag(void **state)
+TEST(waits_for_lag)
 {
 	struct machine m;
 	uint64_t before;
@@ -239,7 +234,7 @@ static void waits_for_lag(void **state)
 }
 
 /* Its end and another's create were lost: records name the goroutine that has the struct. */
-static void struct_has_another(void **state)
+TEST(struct_has_another)
 {
 	struct machine m;
 
@@ -260,7 +255,7 @@ static void struct_has_another(void **state)
 }
 
 /* The first snapshot saw it on thread 3, and the second one on 2: no record decides. */
-static void a_thread_that_differs_is_left_open(void **state)
+TEST(a_thread_that_differs_is_left_open)
 {
 	struct snapshot_g earlier[4];
 	struct snapshot first, second;
@@ -304,7 +299,7 @@ static void stray(struct machine *m)
  * Goroutine 4, whose create was lost, is in a system call in both snapshots; a record between them
  * about an unknown goroutine has precedence.
  */
-static void strays_outrank_snapshots(void **state)
+TEST(strays_outrank_snapshots)
 {
 	static const struct {
 		unsigned int kind;
@@ -342,7 +337,7 @@ static void strays_outrank_snapshots(void **state)
 	}
 }
 
-static void useless_pairs(void **state)
+TEST(useless_pairs)
 {
 	struct machine m;
 
@@ -357,25 +352,4 @@ static void useless_pairs(void **state)
 	assert_int_equal(sequencer__resnapshot(m.seq, &m.snap, &m.snap), 0);
 	assert_int_equal(sequencer__resnapshot(m.seq, &m.snap, &m.snap), -EAGAIN);
 	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(agreement_changes_nothing),
-		cmocka_unit_test(corrects_goroutines),
-		cmocka_unit_test(creates_by_parts),
-		cmocka_unit_test(borrows_a_proc),
-		cmocka_unit_test(system_calls),
-		cmocka_unit_test(corrects_procs),
-		cmocka_unit_test(records_outrank),
-		cmocka_unit_test(waits_for_lag),
-		cmocka_unit_test(struct_has_another),
-		cmocka_unit_test(a_thread_that_differs_is_left_open),
-		cmocka_unit_test(strays_outrank_snapshots),
-		cmocka_unit_test(useless_pairs),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

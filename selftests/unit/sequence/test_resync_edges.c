@@ -4,12 +4,7 @@
  * the comparison or guard in the function that its comment names. Under test: sequence/resync.c and
  * resync_compare.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
 #include "unit/memory_use.h"
@@ -48,7 +43,7 @@ static void pair_give(struct machine *m, struct snapshot_g *g, void (*between)(s
 }
 
 /* resync_compare.c, compare_known(): it runs in both snapshots, but on different threads. */
-static void snapshots_disagree_about_the_thread(void **state)
+TEST(snapshots_disagree_about_the_thread)
 {
 	struct snapshot_g second[3];
 	struct machine m;
@@ -77,7 +72,7 @@ static void loses_its_p(struct machine *m)
 }
 
 /* resync_compare.c, stray_state(): an unknown goroutine left its system call without a P. */
-static void unknown_left_its_syscall(void **state)
+TEST(unknown_left_its_syscall)
 {
 	struct machine m;
 
@@ -96,7 +91,7 @@ static void unknown_left_its_syscall(void **state)
 }
 
 /* resync.c, write_correction(): a failed write is an error, and the first error stays. */
-static void correction_that_cannot_be_written(void **state)
+TEST(correction_that_cannot_be_written)
 {
 	static const struct {
 		int event, private, want;
@@ -121,7 +116,7 @@ static void correction_that_cannot_be_written(void **state)
 }
 
 /* resync.c, borrow_proc(): a system call needs a P to begin, and none is known. */
-static void no_proc_to_borrow(void **state)
+TEST(no_proc_to_borrow)
 {
 	uint64_t wanted;
 	struct machine m;
@@ -145,7 +140,7 @@ static void no_proc_to_borrow(void **state)
 }
 
 /* resync_compare.c, restore_address(): its struct seemed to be another's, but is still its own. */
-static void address_restored(void **state)
+TEST(address_restored)
 {
 	struct machine m;
 	uint64_t wanted;
@@ -167,7 +162,7 @@ static void address_restored(void **state)
 }
 
 /* resync_compare.c, correction__compare(): no goroutines, or no Ps, in one of the pair: useless. */
-static void empty_snapshots(void **state)
+TEST(empty_snapshots)
 {
 	struct snapshot pair[2];
 	struct machine m;
@@ -202,7 +197,7 @@ static void enter(struct machine *m, const char *go)
 }
 
 /* resync_compare.c, syscall_proc(): up to go1.25 the P of a system call is the M's old one. */
-static void proc_of_a_syscall(void **state)
+TEST(proc_of_a_syscall)
 {
 	static const struct {
 		const char *go;
@@ -235,7 +230,7 @@ static void proc_of_a_syscall(void **state)
  * resync_compare.c, compare_unknown(): an unknown goroutine is on a thread only in the second
  * snapshot. It becomes runnable, and thread 1, which is in neither, is not created.
  */
-static void unknown_on_a_thread_once(void **state)
+TEST(unknown_on_a_thread_once)
 {
 	struct snapshot_g second[4];
 	struct machine m;
@@ -267,7 +262,7 @@ static void unknown_on_a_thread_once(void **state)
 }
 
 /* resync.c, is_done(): it is started on its own thread, which is sufficient. */
-static void only_started(void **state)
+TEST(only_started)
 {
 	static const struct {
 		const char *go;
@@ -297,7 +292,7 @@ static void only_started(void **state)
 }
 
 /* resync_compare.c, assign(): a thread that is not in the first snapshot loses its P to another. */
-static void proc_is_with_another_thread(void **state)
+TEST(proc_is_with_another_thread)
 {
 	struct snapshot_m ms[2];
 	struct snapshot first, second;
@@ -370,7 +365,7 @@ static void one_life(unsigned int number)
 }
 
 /* sequencer__destroy(): all memory is freed. */
-static void nothing_is_leaked(void **state)
+TEST(nothing_is_leaked)
 {
 	size_t before = 0;
 
@@ -384,7 +379,7 @@ static void nothing_is_leaked(void **state)
 }
 
 /* resync_compare.c, compare_unknown(): a goroutine on one thread in both snapshots runs on it. */
-static void unknown_runs_on_its_thread(void **state)
+TEST(unknown_runs_on_its_thread)
 {
 	struct machine m;
 
@@ -402,7 +397,7 @@ static void unknown_runs_on_its_thread(void **state)
 }
 
 /* resync.c, move_all(): goroutines end before others are moved. */
-static void ends_go_first(void **state)
+TEST(ends_go_first)
 {
 	struct machine m;
 
@@ -421,7 +416,7 @@ static void ends_go_first(void **state)
 }
 
 /* resync_compare.c, sort_changes(): goroutines end in the order of their ids. */
-static void ends_in_order(void **state)
+TEST(ends_in_order)
 {
 	struct machine m;
 
@@ -436,27 +431,4 @@ static void ends_in_order(void **state)
 		   "m1 GoDestroy\n"
 		   "m1 GoStart g1 #2\n");
 	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(snapshots_disagree_about_the_thread),
-		cmocka_unit_test(unknown_left_its_syscall),
-		cmocka_unit_test(correction_that_cannot_be_written),
-		cmocka_unit_test(no_proc_to_borrow),
-		cmocka_unit_test(address_restored),
-		cmocka_unit_test(empty_snapshots),
-		cmocka_unit_test(proc_of_a_syscall),
-		cmocka_unit_test(unknown_on_a_thread_once),
-		cmocka_unit_test(unknown_runs_on_its_thread),
-		cmocka_unit_test(ends_go_first),
-		cmocka_unit_test(ends_in_order),
-		cmocka_unit_test(only_started),
-		cmocka_unit_test(proc_is_with_another_thread),
-		cmocka_unit_test(nothing_is_leaked),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,7 @@
  * fail: records that precede their causes, lost records, and records without effect. Rules that
  * apply to all releases are tested for each; test_state.c has the plain case of each rule.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/machine.h"
 
 static const char *const releases[] = {
@@ -47,13 +42,13 @@ static void acquired_before_released(const char *go)
 	finish(&m);
 }
 
-static void rule_1_out_of_order(void **state)
+TEST(rule_1_out_of_order)
 {
 	on_all(acquired_before_released);
 }
 
 /* A P moves from thread to thread while the first releasep is late: in the order of moves. */
-static void rule_1_waiters_in_order(void **state)
+TEST(rule_1_waiters_in_order)
 {
 	struct machine m;
 
@@ -78,7 +73,7 @@ static void rule_1_waiters_in_order(void **state)
 }
 
 /* releasep of a P that the model has elsewhere or nowhere has no effect; a lost one is inserted. */
-static void rule_1_release_lost(void **state)
+TEST(rule_1_release_lost)
 {
 	struct machine m;
 
@@ -119,7 +114,7 @@ static void handoff_of_others(const char *go)
 	finish(&m);
 }
 
-static void rule_2_handoff_without_effect(void **state)
+TEST(rule_2_handoff_without_effect)
 {
 	on_all(handoff_of_others);
 }
@@ -146,13 +141,13 @@ static void stolen_and_given_back(const char *go)
 	finish(&m);
 }
 
-static void rule_3_passed_on_and_returned(void **state)
+TEST(rule_3_passed_on_and_returned)
 {
 	each(0, LAST_WITH_CALL_SITE, stolen_and_given_back);
 }
 
 /* The model has the P elsewhere: its holder loses it, with its goroutine. */
-static void rule_3_release_lost(void **state)
+TEST(rule_3_release_lost)
 {
 	struct machine m;
 
@@ -194,7 +189,7 @@ static void reacquired_idle(const char *go)
 	finish(&m);
 }
 
-static void rule_4_idle_p_taken_back(void **state)
+TEST(rule_4_idle_p_taken_back)
 {
 	each(0, LAST_WITH_CALL_SITE, reacquired_idle);
 }
@@ -223,13 +218,13 @@ static void exit_before_enter(const char *go)
 	finish(&m);
 }
 
-static void rule_4_out_of_order(void **state)
+TEST(rule_4_out_of_order)
 {
 	each(0, LAST_WITH_CALL_SITE, exit_before_enter);
 }
 
 /* Rule 5: between exitsyscall's entry and its CAS, the P goes to the thread that acquires it. */
-static void rule_5_stolen_meanwhile(void **state)
+TEST(rule_5_stolen_meanwhile)
 {
 	struct machine m;
 
@@ -249,7 +244,7 @@ static void rule_5_stolen_meanwhile(void **state)
 }
 
 /* The P is kept, and the thread's next event is another system call, a stop, or an end. */
-static void rule_5_p_kept(void **state)
+TEST(rule_5_p_kept)
 {
 	struct machine m;
 
@@ -278,7 +273,7 @@ static void rule_5_p_kept(void **state)
 }
 
 /* The P is lost, and the P found instead is the same again. */
-static void rule_5_same_p_found_again(void **state)
+TEST(rule_5_same_p_found_again)
 {
 	struct machine m;
 
@@ -309,7 +304,7 @@ static void resized_p_stays(const char *go)
 	finish(&m);
 }
 
-static void rule_6_p_stays(void **state)
+TEST(rule_6_p_stays)
 {
 	on_all(resized_p_stays);
 }
@@ -344,13 +339,13 @@ static void resized_into_a_syscall(const char *go)
 	finish(&m);
 }
 
-static void rule_6_into_a_syscall(void **state)
+TEST(rule_6_into_a_syscall)
 {
 	on_all(resized_into_a_syscall);
 }
 
 /* The record of procresize was lost: the stop has no stack, and everything else is the same. */
-static void rule_6_record_lost(void **state)
+TEST(rule_6_record_lost)
 {
 	struct machine m;
 
@@ -363,26 +358,4 @@ static void rule_6_record_lost(void **state)
 		   "m1 GoStart g1 #2\n"
 		   "m1 GoBlock \"unspecified\" -\n");
 	finish(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rule_1_out_of_order),
-		cmocka_unit_test(rule_1_waiters_in_order),
-		cmocka_unit_test(rule_1_release_lost),
-		cmocka_unit_test(rule_2_handoff_without_effect),
-		cmocka_unit_test(rule_3_passed_on_and_returned),
-		cmocka_unit_test(rule_3_release_lost),
-		cmocka_unit_test(rule_4_idle_p_taken_back),
-		cmocka_unit_test(rule_4_out_of_order),
-		cmocka_unit_test(rule_5_stolen_meanwhile),
-		cmocka_unit_test(rule_5_p_kept),
-		cmocka_unit_test(rule_5_same_p_found_again),
-		cmocka_unit_test(rule_6_p_stays),
-		cmocka_unit_test(rule_6_into_a_syscall),
-		cmocka_unit_test(rule_6_record_lost),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

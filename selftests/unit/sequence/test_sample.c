@@ -3,12 +3,7 @@
  * Tests of CPU samples: their goroutine according to the model, the frames of their stacks, that
  * they change nothing, and bounded memory. Under test: sequence/state_sample.c and stacks.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "sequence/once.h"
 #include "unit/machine.h"
 
@@ -41,7 +36,7 @@ static void sample_at(struct machine *m, uint32_t tid, uint64_t time, const uint
 		(m)->now += STEP_NS;                                                               \
 	} while (0)
 
-static void goroutine_of_a_sample(void **state)
+TEST(goroutine_of_a_sample)
 {
 	struct machine m;
 
@@ -68,7 +63,7 @@ static void goroutine_of_a_sample(void **state)
 }
 
 /* A sample does not show how a tentative exit ended. */
-static void confirms_no_exit(void **state)
+TEST(confirms_no_exit)
 {
 	struct machine m;
 
@@ -89,7 +84,7 @@ static void confirms_no_exit(void **state)
 }
 
 /* It is held behind records of its thread; times increase nevertheless. */
-static void stays_in_order(void **state)
+TEST(stays_in_order)
 {
 	struct machine m;
 
@@ -107,7 +102,7 @@ static void stays_in_order(void **state)
 	finish(&m);
 }
 
-static void top_of_the_stack(void **state)
+TEST(top_of_the_stack)
 {
 	struct machine m;
 
@@ -130,7 +125,7 @@ static void top_of_the_stack(void **state)
 	finish(&m);
 }
 
-static void broken(void **state)
+TEST(broken)
 {
 	struct {
 		struct gt_record rec;
@@ -150,7 +145,7 @@ static void broken(void **state)
 }
 
 /* However many different stacks there are, each is written; few are kept. */
-static void endless_stacks(void **state)
+TEST(endless_stacks)
 {
 	struct machine m;
 	uint64_t pc[16] = { 1, 0, 0 };
@@ -179,7 +174,7 @@ static void endless_stacks(void **state)
 	stop(&m);
 }
 
-static void once(void **state)
+TEST(once)
 {
 	struct once o = {};
 	char bytes[1000] = "x";
@@ -214,20 +209,4 @@ static void once(void **state)
 	assert_null(o.last);
 	assert_int_equal(once__put(&o, 1, 50, bytes, sizeof(bytes)), 0);
 	once__deinit(&o);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(goroutine_of_a_sample),
-		cmocka_unit_test(confirms_no_exit),
-		cmocka_unit_test(stays_in_order),
-		cmocka_unit_test(top_of_the_stack),
-		cmocka_unit_test(broken),
-		cmocka_unit_test(endless_stacks),
-		cmocka_unit_test(once),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,7 @@
  * the comparison or guard in the function that its comment names. test_resync_edges.c has those of
  * corrections.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "format/encode.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
@@ -18,7 +13,7 @@
 #define MS     1000000ull
 
 /* repair.c, repair__free_proc(): the P is taken from a thread whose system call may have ended. */
-static void owner_has_left_its_syscall(void **state)
+TEST(owner_has_left_its_syscall)
 {
 	struct machine m;
 
@@ -46,7 +41,7 @@ static void owner_has_left_its_syscall(void **state)
 }
 
 /* state.c, apply_ready(): the latest record of it has the same time, and is not later. */
-static void woken_at_the_time_of_its_last_record(void **state)
+TEST(woken_at_the_time_of_its_last_record)
 {
 	struct machine m;
 
@@ -70,7 +65,7 @@ static void woken_at_the_time_of_its_last_record(void **state)
  * state_syscall.c, has_continued(): a thread that got its CPU just before a boundary had no time to
  * report that its P is lost, however long ago its system call ended.
  */
-static void just_on_its_cpu_at_the_boundary(void **state)
+TEST(just_on_its_cpu_at_the_boundary)
 {
 	struct machine m;
 
@@ -95,7 +90,7 @@ static void just_on_its_cpu_at_the_boundary(void **state)
 }
 
 /* state.c, apply_create(): the latest record of the struct's former goroutine is not later. */
-static void created_at_the_time_of_the_last_record(void **state)
+TEST(created_at_the_time_of_the_last_record)
 {
 	struct machine m;
 
@@ -110,7 +105,7 @@ static void created_at_the_time_of_the_last_record(void **state)
 }
 
 /* state_proc.c, apply_procs(): a thread without a goroutine cannot write it; dropped in the end. */
-static void procs_without_a_goroutine(void **state)
+TEST(procs_without_a_goroutine)
 {
 	struct machine m;
 
@@ -127,7 +122,7 @@ static void procs_without_a_goroutine(void **state)
 }
 
 /* state.c, try_switch(): a coroutine switch to the goroutine itself is invalid. */
-static void switches_to_itself(void **state)
+TEST(switches_to_itself)
 {
 	struct machine m;
 
@@ -140,7 +135,7 @@ static void switches_to_itself(void **state)
 }
 
 /* state.c, step__is_overtaking(): other records of a goroutine do not hide one that is held. */
-static void overtakes_one_that_waits(void **state)
+TEST(overtakes_one_that_waits)
 {
 	struct machine m;
 
@@ -163,7 +158,7 @@ static void overtakes_one_that_waits(void **state)
 }
 
 /* repair.c: nothing can run while no P is known. */
-static void without_any_p(void **state)
+TEST(without_any_p)
 {
 	static const struct {
 		unsigned int kind;
@@ -205,7 +200,7 @@ static void without_any_p(void **state)
 }
 
 /* repair.c, repair__unknown(): the creator must not be in a system call. */
-static void unknown_on_a_thread_in_a_syscall(void **state)
+TEST(unknown_on_a_thread_in_a_syscall)
 {
 	struct machine m;
 
@@ -244,7 +239,7 @@ static void expect_loss(struct machine *m, unsigned int kind, uint64_t count, ui
 }
 
 /* losses.c: only new losses of a kind are reported again; a loss ends with the window. */
-static void losses_as_reported(void **state)
+TEST(losses_as_reported)
 {
 	uint64_t last, from;
 	struct machine m;
@@ -278,7 +273,7 @@ static void losses_as_reported(void **state)
 }
 
 /* sequencer.c, sequencer__record(): one without room was lost at its own time. */
-static void no_room_for_a_record(void **state)
+TEST(no_room_for_a_record)
 {
 	uint64_t from;
 	struct machine m;
@@ -295,7 +290,7 @@ static void no_room_for_a_record(void **state)
 }
 
 /* sequencer.c, take_all(): a record at the window's start belongs to the window. */
-static void at_the_windows_start(void **state)
+TEST(at_the_windows_start)
 {
 	struct machine m;
 
@@ -309,7 +304,7 @@ static void at_the_windows_start(void **state)
 }
 
 /* sequencer__create(): fails for an unknown layout. */
-static void without_a_layout(void **state)
+TEST(without_a_layout)
 {
 	struct sequencer_opts opts = { .version = 25, .tick_ns = 1 };
 	struct sequencer *s;
@@ -321,7 +316,7 @@ static void without_a_layout(void **state)
 }
 
 /* state_runtime.c, apply_gc_begin() and _end(): held and dropped without a running goroutine. */
-static void collections_without_a_p(void **state)
+TEST(collections_without_a_p)
 {
 	struct machine m;
 
@@ -347,7 +342,7 @@ static void name_task(struct machine *m, uint64_t id)
 }
 
 /* state_user.c, task__may_begin_later(): waits only for valid task ids. */
-static void tasks_that_may_begin_later(void **state)
+TEST(tasks_that_may_begin_later)
 {
 	const uint64_t last = 1ull << 48;
 	struct machine m;
@@ -362,28 +357,4 @@ static void tasks_that_may_begin_later(void **state)
 	m.now += 5 * MS;
 	expect(&m, "m1 UserRegionBegin 281474976710656 \"\" -\n");
 	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(owner_has_left_its_syscall),
-		cmocka_unit_test(woken_at_the_time_of_its_last_record),
-		cmocka_unit_test(just_on_its_cpu_at_the_boundary),
-		cmocka_unit_test(created_at_the_time_of_the_last_record),
-		cmocka_unit_test(procs_without_a_goroutine),
-		cmocka_unit_test(switches_to_itself),
-		cmocka_unit_test(without_any_p),
-		cmocka_unit_test(overtakes_one_that_waits),
-		cmocka_unit_test(unknown_on_a_thread_in_a_syscall),
-		cmocka_unit_test(losses_as_reported),
-		cmocka_unit_test(no_room_for_a_record),
-		cmocka_unit_test(at_the_windows_start),
-		cmocka_unit_test(without_a_layout),
-		cmocka_unit_test(tasks_that_may_begin_later),
-		cmocka_unit_test(collections_without_a_p),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

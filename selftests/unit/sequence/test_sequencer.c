@@ -3,12 +3,7 @@
  * Tests of the sequencer's interface: the window, invalid records, hold-back of early records, and
  * the repair for each kind of lost record. Under test: sequence/sequencer.c, hold.c and repair.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/machine.h"
 
 /* Longer than a record is held; nothing else happens. */
@@ -25,7 +20,7 @@ static void expect_repairs(struct machine *m, unsigned int repairs, unsigned int
 	stop(m);
 }
 
-static void the_window(void **state)
+TEST(the_window)
 {
 	struct machine m;
 
@@ -57,7 +52,7 @@ static int give_sized(struct machine *m, struct gt_record rec, size_t size)
 	return sequencer__record(m->seq, 0, (const void *)bytes, size);
 }
 
-static void broken_records(void **state)
+TEST(broken_records)
 {
 	struct gt_record good = { .time = machine_t0, .tid = 1, .kind = GT_EXECUTE }, bad;
 	struct machine m;
@@ -82,7 +77,7 @@ static void broken_records(void **state)
 }
 
 /* A few ns early is no loss: no repair, and only the events that it waited for come before it. */
-static void early_by_a_few_ns(void **state)
+TEST(early_by_a_few_ns)
 {
 	struct machine m;
 	uint64_t now;
@@ -109,7 +104,7 @@ static void early_by_a_few_ns(void **state)
 }
 
 /* Later records of a thread queue behind a held one. */
-static void queues_behind(void **state)
+TEST(queues_behind)
 {
 	struct machine m;
 
@@ -124,7 +119,7 @@ static void queues_behind(void **state)
 	expect_repairs(&m, 0, 0);
 }
 
-static void lost_ready(void **state)
+TEST(lost_ready)
 {
 	struct machine m;
 
@@ -137,7 +132,7 @@ static void lost_ready(void **state)
 	expect_repairs(&m, 2, 0);
 }
 
-static void lost_park(void **state)
+TEST(lost_park)
 {
 	struct machine m;
 
@@ -151,7 +146,7 @@ static void lost_park(void **state)
 	expect_repairs(&m, 3, 0);
 }
 
-static void lost_create(void **state)
+TEST(lost_create)
 {
 	struct machine m;
 
@@ -164,7 +159,7 @@ static void lost_create(void **state)
 }
 
 /* Another goroutine has the address by then; records contain its goid. */
-static void lost_destroy(void **state)
+TEST(lost_destroy)
 {
 	struct machine m;
 
@@ -178,7 +173,7 @@ static void lost_destroy(void **state)
 }
 
 /* The end of one and the creation of the next. */
-static void lost_destroy_and_create(void **state)
+TEST(lost_destroy_and_create)
 {
 	struct machine m;
 
@@ -189,7 +184,7 @@ static void lost_destroy_and_create(void **state)
 	expect_repairs(&m, 3, 0);
 }
 
-static void lost_execute(void **state)
+TEST(lost_execute)
 {
 	struct machine m;
 
@@ -202,7 +197,7 @@ static void lost_execute(void **state)
 	expect_repairs(&m, 1, 0);
 }
 
-static void lost_p_start(void **state)
+TEST(lost_p_start)
 {
 	struct machine m;
 
@@ -215,7 +210,7 @@ static void lost_p_start(void **state)
 	expect_repairs(&m, 2, 0);
 }
 
-static void lost_p_stop(void **state)
+TEST(lost_p_stop)
 {
 	struct machine m;
 
@@ -227,7 +222,7 @@ static void lost_p_stop(void **state)
 	expect_repairs(&m, 1, 0);
 }
 
-static void lost_syscall_enter(void **state)
+TEST(lost_syscall_enter)
 {
 	struct machine m;
 
@@ -239,7 +234,7 @@ static void lost_syscall_enter(void **state)
 	expect_repairs(&m, 0, 1);
 }
 
-static void lost_syscall_exit(void **state)
+TEST(lost_syscall_exit)
 {
 	struct machine m;
 
@@ -251,7 +246,7 @@ static void lost_syscall_exit(void **state)
 	expect_repairs(&m, 1, 0);
 }
 
-static void lost_handoff_and_exit(void **state)
+TEST(lost_handoff_and_exit)
 {
 	struct machine m;
 
@@ -265,7 +260,7 @@ static void lost_handoff_and_exit(void **state)
 	expect_repairs(&m, 2, 0);
 }
 
-static void lost_switch(void **state)
+TEST(lost_switch)
 {
 	struct machine m;
 
@@ -278,7 +273,7 @@ static void lost_switch(void **state)
 	expect_repairs(&m, 3, 0);
 }
 
-static void lost_ends(void **state)
+TEST(lost_ends)
 {
 	struct machine m;
 
@@ -295,7 +290,7 @@ static void lost_ends(void **state)
 }
 
 /* The second of two equal records has no effect. */
-static void duplicates(void **state)
+TEST(duplicates)
 {
 	struct machine m;
 
@@ -316,7 +311,7 @@ static void duplicates(void **state)
 	expect_repairs(&m, 0, 3); /* creates may be repeated: site_inline.c */
 }
 
-static void holes_and_losses(void **state)
+TEST(holes_and_losses)
 {
 	struct machine m;
 
@@ -336,7 +331,7 @@ static void holes_and_losses(void **state)
 }
 
 /* The writer's error is returned by each later call. */
-static void errors_stick(void **state)
+TEST(errors_stick)
 {
 	struct machine m;
 
@@ -352,7 +347,7 @@ static void errors_stick(void **state)
 }
 
 /* At the end of the window held records are forced; an undecided tentative exit kept its P. */
-static void the_end(void **state)
+TEST(the_end)
 {
 	struct machine m;
 
@@ -370,34 +365,4 @@ static void the_end(void **state)
 			    "m2 ProcStart p1 #1\nm2 GoCreate g9 - -\nm2 GoStart g9 #1\n"
 			    "m1 GoSyscallEnd\nclose\n");
 	expect_repairs(&m, 2, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_window),
-		cmocka_unit_test(broken_records),
-		cmocka_unit_test(early_by_a_few_ns),
-		cmocka_unit_test(queues_behind),
-		cmocka_unit_test(lost_ready),
-		cmocka_unit_test(lost_park),
-		cmocka_unit_test(lost_create),
-		cmocka_unit_test(lost_destroy),
-		cmocka_unit_test(lost_destroy_and_create),
-		cmocka_unit_test(lost_execute),
-		cmocka_unit_test(lost_p_start),
-		cmocka_unit_test(lost_p_stop),
-		cmocka_unit_test(lost_syscall_enter),
-		cmocka_unit_test(lost_syscall_exit),
-		cmocka_unit_test(lost_handoff_and_exit),
-		cmocka_unit_test(lost_switch),
-		cmocka_unit_test(lost_ends),
-		cmocka_unit_test(duplicates),
-		cmocka_unit_test(holes_and_losses),
-		cmocka_unit_test(errors_stick),
-		cmocka_unit_test(the_end),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,7 @@
  * which times, and the sums. Kernel events: test_kernel_sequence.c. Under test:
  * sequence/short_calls.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
 
@@ -37,7 +32,7 @@ static void expect_sum(const struct machine *m, uint64_t calls, uint64_t ns)
 }
 
 /* The P's sequence numbers have no gap. */
-static void short_ones(void **state)
+TEST(short_ones)
 {
 	struct machine m;
 
@@ -58,7 +53,7 @@ static void short_ones(void **state)
 }
 
 /* The same times as without a minimum: those of other threads increase around the begin. */
-static void times_stay(void **state)
+TEST(times_stay)
 {
 	struct machine m;
 
@@ -79,7 +74,7 @@ static void times_stay(void **state)
 	finish(&m);
 }
 
-static void stolen(void **state)
+TEST(stolen)
 {
 	struct machine m;
 
@@ -97,7 +92,7 @@ static void stolen(void **state)
 }
 
 /* A call that hands its P off at once, and one that a C thread leaves. */
-static void left_without_p(void **state)
+TEST(left_without_p)
 {
 	struct machine m;
 
@@ -112,7 +107,7 @@ static void left_without_p(void **state)
 }
 
 /* Since Go 1.26 an exit is tentative: the call ends there, although the next record shows it. */
-static void tentative(void **state)
+TEST(tentative)
 {
 	struct machine m;
 
@@ -134,7 +129,7 @@ static void tentative(void **state)
 }
 
 /* A generation ends during the call: by time, and for a snapshot of the flight recorder. */
-static void boundaries(void **state)
+TEST(boundaries)
 {
 	struct machine m;
 
@@ -160,7 +155,7 @@ static void boundaries(void **state)
 	finish(&m);
 }
 
-static void statement(void **state)
+TEST(statement)
 {
 	static const char prefix[] = PRIVATE_PREFIX;
 	struct private_short sum = {};
@@ -191,7 +186,7 @@ static void statement(void **state)
 }
 
 /* Calls that were in progress at the start, or whose begin was lost. */
-static void without_begin(void **state)
+TEST(without_begin)
 {
 	struct machine m;
 
@@ -208,7 +203,7 @@ static void without_begin(void **state)
 }
 
 /* The exit was lost: the call ends, by a repair, with the next record of the goroutine. */
-static void without_end(void **state)
+TEST(without_end)
 {
 	struct machine m;
 
@@ -226,18 +221,4 @@ static void without_end(void **state)
 	assert_int_equal(stats(&m)->repairs, 2);
 	expect_sum(&m, 1, STEP_NS);
 	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(short_ones),  cmocka_unit_test(times_stay),
-		cmocka_unit_test(stolen),      cmocka_unit_test(left_without_p),
-		cmocka_unit_test(tentative),   cmocka_unit_test(boundaries),
-		cmocka_unit_test(statement),   cmocka_unit_test(without_begin),
-		cmocka_unit_test(without_end),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,15 +4,8 @@
  * test. Under test: sequence/stacks.c and places.c.
  */
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "unit/test.h"
 #include "format/spec.h"
 #include "sequence/stacks.h"
 
@@ -113,6 +106,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+FIXTURE(setup, teardown)
+
 /* A STACK record with number, time and hash; `placed` as the probes set it. */
 static void add_record(struct fixture *f, uint32_t number, uint64_t hash, uint64_t time,
 		       bool placed, const uint64_t *pc, unsigned int n)
@@ -159,7 +154,7 @@ static void expect_stack(struct fixture *f, uint32_t hash, uint32_t skip, const 
 	assert_string_equal(names_of(f, stacks__id(f->stacks, hash, 0, skip, &f->misses)), names);
 }
 
-static void drops_roots(void **state)
+TEST(drops_roots)
 {
 	struct fixture *f = *state;
 
@@ -173,7 +168,7 @@ static void drops_roots(void **state)
 	assert_int_equal(stacks__id(f->stacks, 4, 0, 0, &f->misses), 0);
 }
 
-static void expands_inlined(void **state)
+TEST(expands_inlined)
 {
 	struct fixture *f = *state;
 
@@ -186,7 +181,7 @@ static void expands_inlined(void **state)
 }
 
 /* Frames of C are used if they lead back to Go; no PC is below crosscall2's frame pointer. */
-static void callbacks_from_c(void **state)
+TEST(callbacks_from_c)
 {
 	struct fixture *f = *state;
 
@@ -204,7 +199,7 @@ static void callbacks_from_c(void **state)
 	expect_stack(f, 5, 0, "crosscall2");
 }
 
-static void hides_wrappers(void **state)
+TEST(hides_wrappers)
 {
 	struct fixture *f = *state;
 
@@ -216,7 +211,7 @@ static void hides_wrappers(void **state)
 }
 
 /* Up to Go 1.20, for preempted goroutines: see stacks__create(). */
-static void drops_a_guessed_second(void **state)
+TEST(drops_a_guessed_second)
 {
 	struct fixture *f = *state;
 
@@ -237,7 +232,7 @@ static unsigned int number(const char *function)
 	return strcmp(function, "main.outer") ? 0 : 5;
 }
 
-static void looks_up(void **state)
+TEST(looks_up)
 {
 	struct fixture *f = *state;
 
@@ -250,7 +245,7 @@ static void looks_up(void **state)
 }
 
 /* As in the runtime: neither is code. */
-static void leaves_out_unknown_pcs(void **state)
+TEST(leaves_out_unknown_pcs)
 {
 	struct fixture *f = *state;
 
@@ -262,7 +257,7 @@ static void leaves_out_unknown_pcs(void **state)
 	assert_int_equal(stacks__id(f->stacks, 3, 0, 0, &f->misses), 0);
 }
 
-static void counts_misses(void **state)
+TEST(counts_misses)
 {
 	struct fixture *f = *state;
 
@@ -275,7 +270,7 @@ static void counts_misses(void **state)
 	assert_int_equal(f->misses, 1);
 }
 
-static void symbolizes_once(void **state)
+TEST(symbolizes_once)
 {
 	struct fixture *f = *state;
 
@@ -291,7 +286,7 @@ static void symbolizes_once(void **state)
 }
 
 /* More skips than are kept, as in invalid records. */
-static void many_skips(void **state)
+TEST(many_skips)
 {
 	struct fixture *f = *state;
 
@@ -304,7 +299,7 @@ static void many_skips(void **state)
 						 "");
 }
 
-static void deep_stacks(void **state)
+TEST(deep_stacks)
 {
 	struct fixture *f = *state;
 	uint64_t pc[GT_STACK_MAX];
@@ -322,7 +317,7 @@ static void deep_stacks(void **state)
 	assert_int_equal(n, TRACE_STACK_MAX);
 }
 
-static void start_frames(void **state)
+TEST(start_frames)
 {
 	struct fixture *f = *state;
 	uint32_t start = stacks__start(f->stacks, LEAF);
@@ -335,7 +330,7 @@ static void start_frames(void **state)
 	assert_int_equal(stacks__start(f->stacks, C), 0);
 }
 
-static void start_of_runtime(void **state)
+TEST(start_of_runtime)
 {
 	static const struct {
 		uint64_t pc;
@@ -355,7 +350,7 @@ static void start_of_runtime(void **state)
 }
 
 /* If numbers are the low half of the hash, two stacks may have one number: neither is shown. */
-static void number_of_two_stacks(void **state)
+TEST(number_of_two_stacks)
 {
 	struct fixture *f = *state;
 
@@ -381,7 +376,7 @@ static void expect_at(struct fixture *f, uint32_t number, uint64_t time, const c
 }
 
 /* Two stacks of one place: each number means one of them, also in late records. */
-static void stacks_of_one_place(void **state)
+TEST(stacks_of_one_place)
 {
 	struct fixture *f = *state;
 
@@ -402,7 +397,7 @@ static void stacks_of_one_place(void **state)
 }
 
 /* A number that is reused after all others of its place: before, it meant another stack. */
-static void number_again(void **state)
+TEST(number_again)
 {
 	struct fixture *f = *state;
 
@@ -415,7 +410,7 @@ static void number_again(void **state)
 }
 
 /* Two CPUs at the same time: later records show which one was last. */
-static void place_in_the_wrong_order(void **state)
+TEST(place_in_the_wrong_order)
 {
 	struct fixture *f = *state;
 
@@ -438,7 +433,7 @@ static size_t allocated(void)
 }
 
 /* Endless deep stacks, each used once: the memory does not grow. */
-static void stacks_without_end(void **state)
+TEST(stacks_without_end)
 {
 	struct fixture *f = *state;
 	size_t before = allocated(), half = 0;
@@ -465,7 +460,7 @@ static void stacks_without_end(void **state)
 }
 
 /* A stack stays the same when an epoch ends, and so does a start function. */
-static void stacks_over_epochs(void **state)
+TEST(stacks_over_epochs)
 {
 	struct fixture *f = *state;
 	uint32_t start = stacks__start(f->stacks, MAIN), epoch;
@@ -489,7 +484,7 @@ static void stacks_over_epochs(void **state)
 }
 
 /* A program can have any address on its stacks, and any number of start functions. */
-static void pcs_without_end(void **state)
+TEST(pcs_without_end)
 {
 	struct fixture *f = *state;
 	size_t before = allocated();
@@ -508,33 +503,4 @@ static void pcs_without_end(void **state)
 		assert_int_equal(start != 0, i < 65536);
 	}
 	assert_true(allocated() < before + (64u << 20));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(drops_roots, setup, teardown),
-		cmocka_unit_test_setup_teardown(expands_inlined, setup, teardown),
-		cmocka_unit_test_setup_teardown(callbacks_from_c, setup, teardown),
-		cmocka_unit_test_setup_teardown(hides_wrappers, setup, teardown),
-		cmocka_unit_test_setup_teardown(drops_a_guessed_second, setup, teardown),
-		cmocka_unit_test_setup_teardown(looks_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(leaves_out_unknown_pcs, setup, teardown),
-		cmocka_unit_test_setup_teardown(counts_misses, setup, teardown),
-		cmocka_unit_test_setup_teardown(symbolizes_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(many_skips, setup, teardown),
-		cmocka_unit_test_setup_teardown(deep_stacks, setup, teardown),
-		cmocka_unit_test_setup_teardown(start_frames, setup, teardown),
-		cmocka_unit_test_setup_teardown(start_of_runtime, setup, teardown),
-		cmocka_unit_test_setup_teardown(number_of_two_stacks, setup, teardown),
-		cmocka_unit_test_setup_teardown(stacks_of_one_place, setup, teardown),
-		cmocka_unit_test_setup_teardown(number_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(place_in_the_wrong_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(stacks_without_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(stacks_over_epochs, setup, teardown),
-		cmocka_unit_test_setup_teardown(pcs_without_end, setup, teardown),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

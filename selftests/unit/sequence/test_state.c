@@ -3,16 +3,11 @@
  * Tests of the state machine: each kind of record, the rules of Ps (docs/go-runtime.md), and the
  * differences between Go releases and trace formats. Under test: sequence/state*.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
 
-static void scheduling(void **state)
+TEST(scheduling)
 {
 	struct machine m;
 
@@ -42,7 +37,7 @@ static void scheduling(void **state)
  * A wake-up of a running goroutine at the time of its last record: its park was lost. The record is
  * held for it, for a millisecond of stream time.
  */
-static void a_wake_up_at_the_time_of_another_record(void **state)
+TEST(a_wake_up_at_the_time_of_another_record)
 {
 	struct machine m;
 	uint64_t time;
@@ -61,7 +56,7 @@ static void a_wake_up_at_the_time_of_another_record(void **state)
 	stop(&m);
 }
 
-static void create_and_destroy(void **state)
+TEST(create_and_destroy)
 {
 	struct machine m;
 
@@ -84,7 +79,7 @@ static void create_and_destroy(void **state)
 }
 
 /* The g struct of a goroutine that ended is reused, with another goid. */
-static void address_reused(void **state)
+TEST(address_reused)
 {
 	struct machine m;
 
@@ -104,7 +99,7 @@ static void address_reused(void **state)
 	finish(&m);
 }
 
-static void stacks_and_skips(void **state)
+TEST(stacks_and_skips)
 {
 	struct {
 		struct gt_record rec;
@@ -128,7 +123,7 @@ static void stacks_and_skips(void **state)
 	finish(&m);
 }
 
-static void gc_worker_labels(void **state)
+TEST(gc_worker_labels)
 {
 	struct machine m;
 
@@ -149,7 +144,7 @@ static void gc_worker_labels(void **state)
 }
 
 /* Whatever stops it, a worker that is not unblocked as one again is an ordinary goroutine. */
-static void gc_worker_ends(void **state)
+TEST(gc_worker_ends)
 {
 	static const bool stops[] = { false, true };
 	struct machine m;
@@ -177,7 +172,7 @@ static void gc_worker_ends(void **state)
 	}
 }
 
-static void coroutines(void **state)
+TEST(coroutines)
 {
 	struct machine m;
 
@@ -199,7 +194,7 @@ static void coroutines(void **state)
 }
 
 /* Format 1.22 has no GoSwitch: its parts are written instead. */
-static void coroutines_in_1_22(void **state)
+TEST(coroutines_in_1_22)
 {
 	struct machine m;
 
@@ -217,7 +212,7 @@ static void coroutines_in_1_22(void **state)
 	finish(&m);
 }
 
-static void syscalls(void **state)
+TEST(syscalls)
 {
 	struct machine m;
 
@@ -237,7 +232,7 @@ static void syscalls(void **state)
 }
 
 /* Rule 1 applies in every test. Rule 2: handoffp of a P in a system call. */
-static void rule_2_handoff_steals(void **state)
+TEST(rule_2_handoff_steals)
 {
 	struct machine m;
 
@@ -259,7 +254,7 @@ static void rule_2_handoff_steals(void **state)
  * A thread of C calls Go, returns for good, and another one gets its M with its goroutine, and
  * finds the P of the last call, without a record.
  */
-static void threads_of_c(void **state)
+TEST(threads_of_c)
 {
 	struct machine m;
 
@@ -294,7 +289,7 @@ static void threads_of_c(void **state)
 }
 
 /* Its end was lost: another thread has the goroutine by now. Or all records of its thread were. */
-static void threads_of_c_with_losses(void **state)
+TEST(threads_of_c_with_losses)
 {
 	struct machine m;
 
@@ -306,7 +301,7 @@ static void threads_of_c_with_losses(void **state)
 }
 
 /* Rule 3: the P of a system call is acquired elsewhere, without a record of its loss. */
-static void rule_3_acquire_steals(void **state)
+TEST(rule_3_acquire_steals)
 {
 	struct machine m;
 
@@ -323,7 +318,7 @@ static void rule_3_acquire_steals(void **state)
 }
 
 /* After a stop-the-world pause it acquires its own P again, or gets none. */
-static void rule_3_own_p(void **state)
+TEST(rule_3_own_p)
 {
 	struct machine m;
 
@@ -346,7 +341,7 @@ static void rule_3_own_p(void **state)
 }
 
 /* Rule 4: another thread had the P in between, and it is taken back without acquirep. */
-static void rule_4_reacquired(void **state)
+TEST(rule_4_reacquired)
 {
 	struct machine m;
 
@@ -373,7 +368,7 @@ static void rule_4_reacquired(void **state)
 }
 
 /* Rule 5: the next record of the thread decides the tentative exit of 1.26. */
-static void rule_5_kept(void **state)
+TEST(rule_5_kept)
 {
 	struct machine m;
 
@@ -391,7 +386,7 @@ static void rule_5_kept(void **state)
 }
 
 /* At the latest when its generation ends, if it had a CPU: records of others do not decide it. */
-static void rule_5_kept_until_the_boundary(void **state)
+TEST(rule_5_kept_until_the_boundary)
 {
 	struct machine m;
 
@@ -410,7 +405,7 @@ static void rule_5_kept_until_the_boundary(void **state)
 }
 
 /* Counts from when the thread got its CPU; a millisecond is required. */
-static void rule_5_kept_if_on_a_cpu_for_long_enough(void **state)
+TEST(rule_5_kept_if_on_a_cpu_for_long_enough)
 {
 	static const uint64_t on_cpu[] = { 500000, 1500000 }; /* ns before the boundary */
 	struct machine m;
@@ -431,7 +426,7 @@ static void rule_5_kept_if_on_a_cpu_for_long_enough(void **state)
 }
 
 /* All Ps are in use, and one is needed after a loss: the exit is confirmed, then the P taken. */
-static void rule_5_kept_until_a_repair(void **state)
+TEST(rule_5_kept_until_a_repair)
 {
 	struct machine m;
 
@@ -455,7 +450,7 @@ static void rule_5_kept_until_a_repair(void **state)
 }
 
 /* It may have been stopped just then: the exit stays undecided. */
-static void rule_5_open_beyond_the_boundary(void **state)
+TEST(rule_5_open_beyond_the_boundary)
 {
 	struct machine m;
 
@@ -476,7 +471,7 @@ static void rule_5_open_beyond_the_boundary(void **state)
 	finish(&m);
 }
 
-static void rule_5_lost(void **state)
+TEST(rule_5_lost)
 {
 	struct machine m;
 
@@ -501,7 +496,7 @@ static void rule_5_lost(void **state)
 	finish(&m);
 }
 
-static void rule_5_no_p_at_once(void **state)
+TEST(rule_5_no_p_at_once)
 {
 	struct machine m;
 
@@ -516,7 +511,7 @@ static void rule_5_no_p_at_once(void **state)
 }
 
 /* Rule 6: procresize takes the caller's P and gives it another one. */
-static void rule_6_procresize(void **state)
+TEST(rule_6_procresize)
 {
 	struct machine m;
 
@@ -535,7 +530,7 @@ static void rule_6_procresize(void **state)
 	finish(&m);
 }
 
-static void collections(void **state)
+TEST(collections)
 {
 	struct machine m;
 
@@ -554,7 +549,7 @@ static void collections(void **state)
 }
 
 /* A P that is in no snapshot; an invalid one. */
-static void unknown_procs(void **state)
+TEST(unknown_procs)
 {
 	struct machine m;
 
@@ -571,7 +566,7 @@ static void unknown_procs(void **state)
 }
 
 /* Threads that start and end without limit are freed, except for those with state. */
-static void threads_without_end(void **state)
+TEST(threads_without_end)
 {
 	const uint64_t second = 1000000000;
 	struct machine m;
@@ -604,7 +599,7 @@ static void threads_without_end(void **state)
 }
 
 /* The maximum number of goroutines: further ones are ignored, others continue as before. */
-static void goroutines_without_end(void **state)
+TEST(goroutines_without_end)
 {
 	struct machine m;
 
@@ -623,41 +618,4 @@ static void goroutines_without_end(void **state)
 		   "m1 GoCreate g20 f30 -\n");
 	assert_int_equal(m.seq->model.by_id.n, 4);
 	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scheduling),
-		cmocka_unit_test(a_wake_up_at_the_time_of_another_record),
-		cmocka_unit_test(create_and_destroy),
-		cmocka_unit_test(address_reused),
-		cmocka_unit_test(stacks_and_skips),
-		cmocka_unit_test(gc_worker_labels),
-		cmocka_unit_test(gc_worker_ends),
-		cmocka_unit_test(coroutines),
-		cmocka_unit_test(coroutines_in_1_22),
-		cmocka_unit_test(syscalls),
-		cmocka_unit_test(rule_2_handoff_steals),
-		cmocka_unit_test(rule_3_acquire_steals),
-		cmocka_unit_test(rule_3_own_p),
-		cmocka_unit_test(rule_4_reacquired),
-		cmocka_unit_test(rule_5_kept),
-		cmocka_unit_test(rule_5_kept_until_the_boundary),
-		cmocka_unit_test(rule_5_kept_if_on_a_cpu_for_long_enough),
-		cmocka_unit_test(rule_5_kept_until_a_repair),
-		cmocka_unit_test(rule_5_open_beyond_the_boundary),
-		cmocka_unit_test(rule_5_lost),
-		cmocka_unit_test(rule_5_no_p_at_once),
-		cmocka_unit_test(threads_of_c),
-		cmocka_unit_test(threads_of_c_with_losses),
-		cmocka_unit_test(rule_6_procresize),
-		cmocka_unit_test(collections),
-		cmocka_unit_test(unknown_procs),
-		cmocka_unit_test(threads_without_end),
-		cmocka_unit_test(goroutines_without_end),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,8 @@
  * events that readers reject. Under test: sequence/state_user.c and texts.c.
  */
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "unit/test.h"
 #include "sequence/sequencer_impl.h"
 #include "sequence/texts.h"
 #include "unit/machine.h"
@@ -50,7 +46,7 @@ static void annotating(struct machine *m)
 	say(m, INNER, "inner");
 }
 
-static void whole(void **state)
+TEST(whole)
 {
 	struct machine m;
 
@@ -81,7 +77,7 @@ static void whole(void **state)
 }
 
 /* Regions and tasks open when the window began are not ended, because they are unknown. */
-static void open_before(void **state)
+TEST(open_before)
 {
 	struct machine m;
 
@@ -98,7 +94,7 @@ static void open_before(void **state)
 }
 
 /* A lost end is inserted by the next outer end; the end of a lost begin has no effect. */
-static void lost_ends_and_begins(void **state)
+TEST(lost_ends_and_begins)
 {
 	struct machine m;
 
@@ -121,7 +117,7 @@ static void lost_ends_and_begins(void **state)
 }
 
 /* Regions belong to a goroutine, on any thread, and end with it. */
-static void regions_of_goroutines(void **state)
+TEST(regions_of_goroutines)
 {
 	struct machine m;
 
@@ -148,7 +144,7 @@ static void regions_of_goroutines(void **state)
 	finish(&m);
 }
 
-static void deep_regions(void **state)
+TEST(deep_regions)
 {
 	struct machine m;
 	unsigned int i;
@@ -168,7 +164,7 @@ static void deep_regions(void **state)
 }
 
 /* A task whose id the trace contains cannot begin: neither again nor late. */
-static void task_ids(void **state)
+TEST(task_ids)
 {
 	struct machine m;
 
@@ -197,7 +193,7 @@ static void task_ids(void **state)
 }
 
 /* A begin after any record that names the task is late; 0 is no task id. */
-static void tasks_named_before_their_begin(void **state)
+TEST(tasks_named_before_their_begin)
 {
 	struct machine m;
 
@@ -219,7 +215,7 @@ static void tasks_named_before_their_begin(void **state)
 }
 
 /* Task ids are below 2^48, and one that is 2^20 behind the latest is not remembered. */
-static void task_id_limits(void **state)
+TEST(task_id_limits)
 {
 	const uint64_t last = 1ull << 48;
 	struct machine m;
@@ -236,7 +232,7 @@ static void task_id_limits(void **state)
 }
 
 /* A record that names a task is held for its begin on another thread; not for ever. */
-static void task_named_early(void **state)
+TEST(task_named_early)
 {
 	struct machine m;
 
@@ -261,7 +257,7 @@ static void task_named_early(void **state)
 	finish(&m);
 }
 
-static void texts_missing(void **state)
+TEST(texts_missing)
 {
 	struct machine m;
 
@@ -292,7 +288,7 @@ static void texts_missing(void **state)
 }
 
 /* In a flight recorder buffer each name has its own number: equal ones are one name. */
-static void names_sent_each_time(void **state)
+TEST(names_sent_each_time)
 {
 	struct machine m;
 
@@ -322,7 +318,7 @@ static void names_sent_each_time(void **state)
 }
 
 /* A text kept for one generation only would be missing in the next. */
-static void names_over_generations(void **state)
+TEST(names_over_generations)
 {
 	const uint64_t second = 1000000000;
 	uint64_t number = GT_TEXT_ONCE;
@@ -353,7 +349,7 @@ static void names_over_generations(void **state)
 }
 
 /* Cut within a character: that is removed, if it is UTF-8. */
-static void texts_cut(void **state)
+TEST(texts_cut)
 {
 	static const struct {
 		const char *bytes;
@@ -385,7 +381,7 @@ static void texts_cut(void **state)
 	}
 }
 
-static void broken_texts(void **state)
+TEST(broken_texts)
 {
 	struct {
 		struct gt_record rec;
@@ -411,7 +407,7 @@ static void broken_texts(void **state)
 }
 
 /* Messages whose record never arrives are limited. */
-static void memory_is_bounded(void **state)
+TEST(memory_is_bounded)
 {
 	struct machine m;
 	char bytes[GT_TEXT_MAX];
@@ -438,7 +434,7 @@ static void memory_is_bounded(void **state)
 }
 
 /* Each name is found, however many there were before, and only recent ones take memory. */
-static void names_without_end(void **state)
+TEST(names_without_end)
 {
 	struct machine m;
 	char bytes[GT_TEXT_MAX], want[128];
@@ -473,7 +469,7 @@ static void names_without_end(void **state)
 }
 
 /* Regions without an end: they and their names take at most 32 MiB, others are not written. */
-static void regions_without_end(void **state)
+TEST(regions_without_end)
 {
 	struct machine m;
 	char bytes[GT_TEXT_MAX];
@@ -507,7 +503,7 @@ static void regions_without_end(void **state)
 }
 
 /* A generation has 16 MiB, including texts of its own, which are then freed. */
-static void generations_end_by_texts(void **state)
+TEST(generations_end_by_texts)
 {
 	struct machine m;
 	char bytes[GT_TEXT_MAX];
@@ -537,7 +533,7 @@ static void calling(struct machine *m)
 }
 
 /* Recursion, with a region of the program in between. */
-static void calls_nest(void **state)
+TEST(calls_nest)
 {
 	struct machine m;
 
@@ -563,7 +559,7 @@ static void calls_nest(void **state)
 }
 
 /* A panic has unwound the frames of g when f returns, or calls g again. */
-static void calls_unwound(void **state)
+TEST(calls_unwound)
 {
 	struct machine m;
 
@@ -585,7 +581,7 @@ static void calls_unwound(void **state)
 }
 
 /* Exits of calls that began before the window, and depths that no stack has, are dropped. */
-static void calls_unknown(void **state)
+TEST(calls_unknown)
 {
 	struct machine m;
 
@@ -604,7 +600,7 @@ static void calls_unknown(void **state)
 }
 
 /* Calls in each other beyond the limit are counted and not written; the others end. */
-static void calls_too_deep(void **state)
+TEST(calls_too_deep)
 {
 	struct machine m;
 
@@ -616,35 +612,4 @@ static void calls_too_deep(void **state)
 	flush(&m);
 	assert_int_equal(stats(&m)->dropped, 3000 - 1024);
 	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole),
-		cmocka_unit_test(open_before),
-		cmocka_unit_test(lost_ends_and_begins),
-		cmocka_unit_test(regions_of_goroutines),
-		cmocka_unit_test(deep_regions),
-		cmocka_unit_test(task_ids),
-		cmocka_unit_test(tasks_named_before_their_begin),
-		cmocka_unit_test(task_id_limits),
-		cmocka_unit_test(task_named_early),
-		cmocka_unit_test(texts_missing),
-		cmocka_unit_test(names_sent_each_time),
-		cmocka_unit_test(names_over_generations),
-		cmocka_unit_test(texts_cut),
-		cmocka_unit_test(broken_texts),
-		cmocka_unit_test(memory_is_bounded),
-		cmocka_unit_test(names_without_end),
-		cmocka_unit_test(regions_without_end),
-		cmocka_unit_test(generations_end_by_texts),
-		cmocka_unit_test(calls_nest),
-		cmocka_unit_test(calls_unwound),
-		cmocka_unit_test(calls_unknown),
-		cmocka_unit_test(calls_too_deep),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

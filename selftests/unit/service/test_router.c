@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The router, between requesters and recorders that this test plays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include "unit/test.h"
 #include "service/channel.h"
 #include "service/router.h"
 #include "unit/open_fds.h"
@@ -116,6 +107,8 @@ static int teardown(void **state)
 	return open ? -1 : 0;
 }
 
+FIXTURE(setup, teardown)
+
 static void step(struct fixture *f)
 {
 	router__step(f->router, f->now);
@@ -186,7 +179,7 @@ static void assert_result(int memory, const char *expected)
 	close(memory);
 }
 
-static void results_are_put_together(void **state)
+TEST(results_are_put_together)
 {
 	struct fixture *f = *state;
 	int memory = ask(f, CHANNEL_METRICS, 0, 9);
@@ -211,7 +204,7 @@ static void results_are_put_together(void **state)
 }
 
 /* Requests during a round get a later result, and all of them the same. */
-static void later_requests_wait(void **state)
+TEST(later_requests_wait)
 {
 	struct fixture *f = *state;
 	int first = ask(f, CHANNEL_METRICS, 0, 1), second = ask(f, CHANNEL_METRICS, 0, 2),
@@ -230,7 +223,7 @@ static void later_requests_wait(void **state)
 	assert_result(third, "100:b 200:b");
 }
 
-static void a_silent_recorder_is_left_out(void **state)
+TEST(a_silent_recorder_is_left_out)
 {
 	struct fixture *f = *state;
 	int memory = ask(f, CHANNEL_METRICS, 0, 1);
@@ -257,7 +250,7 @@ static void a_silent_recorder_is_left_out(void **state)
 	assert_result(memory, "100:z 200:y");
 }
 
-static void parts_that_are_no_results(void **state)
+TEST(parts_that_are_no_results)
 {
 	struct fixture *f = *state;
 	int memory;
@@ -299,7 +292,7 @@ static int ask_trace(struct fixture *f, int pid, uint64_t id)
 	return fd[0];
 }
 
-static void a_trace_goes_to_its_recorder(void **state)
+TEST(a_trace_goes_to_its_recorder)
 {
 	struct fixture *f = *state;
 	int stream = ask_trace(f, 100, 5), fd;
@@ -320,7 +313,7 @@ static void a_trace_goes_to_its_recorder(void **state)
 	close(stream);
 }
 
-static void traces_that_fail(void **state)
+TEST(traces_that_fail)
 {
 	struct fixture *f = *state;
 
@@ -348,7 +341,7 @@ static void traces_that_fail(void **state)
 	assert_answer(f, 6, -ENOENT, "no process is recorded");
 }
 
-static void requesters_are_bounded(void **state)
+TEST(requesters_are_bounded)
 {
 	struct fixture *f = *state;
 	struct pollfd fd[ROUTER_FDS];
@@ -365,7 +358,7 @@ static void requesters_are_bounded(void **state)
 		close(stream[i]);
 }
 
-static void a_sign_of_life(void **state)
+TEST(a_sign_of_life)
 {
 	const struct channel_request alive = { .kind = CHANNEL_ALIVE };
 	struct fixture *f = *state;
@@ -381,7 +374,7 @@ static void a_sign_of_life(void **state)
 	assert_all_free(f);
 }
 
-static void an_invalid_requester_is_disconnected(void **state)
+TEST(an_invalid_requester_is_disconnected)
 {
 	struct fixture *f = *state;
 	struct channel_answer answer;
@@ -400,7 +393,7 @@ static void an_invalid_requester_is_disconnected(void **state)
 	close(stream);
 }
 
-static void a_requester_that_does_not_read(void **state)
+TEST(a_requester_that_does_not_read)
 {
 	struct fixture *f = *state;
 	const struct channel_request request = { .kind = CHANNEL_STATS };
@@ -415,7 +408,7 @@ static void a_requester_that_does_not_read(void **state)
 }
 
 /* Requests that come from elsewhere: they are answered by a call. */
-static void requests_of_clients(void **state)
+TEST(requests_of_clients)
 {
 	const struct channel_request targets = { .kind = CHANNEL_TARGETS, .id = 4 },
 				     stats = { .kind = CHANNEL_STATS, .id = 5 };
@@ -431,25 +424,4 @@ static void requests_of_clients(void **state)
 	assert_result(memory, "100:y 200:x");
 	router__request(f->router, 78, &stats, channel__memory(), f->now); /* has no printer */
 	assert_true(answered.client == 78 && answered.id == 5 && answered.err == -EOPNOTSUPP);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(results_are_put_together),
-		TEST(later_requests_wait),
-		TEST(a_silent_recorder_is_left_out),
-		TEST(parts_that_are_no_results),
-		TEST(a_trace_goes_to_its_recorder),
-		TEST(traces_that_fail),
-		TEST(requesters_are_bounded),
-		TEST(a_sign_of_life),
-		TEST(an_invalid_requester_is_disconnected),
-		TEST(a_requester_that_does_not_read),
-		TEST(requests_of_clients),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,7 @@
 /*
  * Texts that are always among a few, and their numbers. sql/vectors.h.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "sql/rows.h"
 #include "sql/vectors.h"
 
@@ -20,7 +14,7 @@ static const char *name_of(unsigned int i)
 	return names[i];
 }
 
-static void numbers(void **state)
+TEST(numbers)
 {
 	static const char elsewhere[] = "a name of more than twelve bytes";
 	const struct column column = { "name", "VARCHAR", "", 5, name_of };
@@ -68,7 +62,7 @@ static void check_column(const struct column *column)
 	enumeration__destroy(e);
 }
 
-static void tables_of_traces(void **state)
+TEST(tables_of_traces)
 {
 	unsigned int n = 0;
 
@@ -80,15 +74,4 @@ static void tables_of_traces(void **state)
 				n++;
 			}
 	assert_int_equal(n, 5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(tables_of_traces),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,12 @@
  * Triggers runnable, blocked and syscall: each wait is evaluated once and in time, regardless of what
  * ends in between, and only waits that count are.
  */
+#include "unit/test.h"
 #include "unit/trigger/trigger_fixture.h"
 
 #define RUNNABLE_7 "runnable:5ms: goroutine 7 runnable for 5.0 ms"
 
-static void once_per_wait(void **state)
+TEST(once_per_wait)
 {
 	watch("runnable:5ms", NULL, NULL);
 	event(1, 1, 0, EV_GO_CREATE, 7);
@@ -26,7 +27,7 @@ static void once_per_wait(void **state)
 	unwatch();
 }
 
-static void two_limits(void **state)
+TEST(two_limits)
 {
 	watch("runnable:5ms", "runnable:10ms", NULL);
 	event(1, 1, 0, EV_GO_UNBLOCK, 7);
@@ -38,7 +39,7 @@ static void two_limits(void **state)
 	unwatch();
 }
 
-static void ends_in_between(void **state)
+TEST(ends_in_between)
 {
 	watch("runnable:5ms", NULL, NULL);
 	for (uint64_t g = 1; g <= 4; g++)
@@ -56,7 +57,7 @@ static void ends_in_between(void **state)
 	unwatch();
 }
 
-static void reasons(void **state)
+TEST(reasons)
 {
 	watch("blocked:5ms", "blocked:5ms:network", NULL);
 	watched.start_function = "main.f";
@@ -84,7 +85,7 @@ static void call(uint64_t ms, uint32_t tid, uint32_t number)
 	made.watch.kernel(made.watch.ctx, &item);
 }
 
-static void system_calls(void **state)
+TEST(system_calls)
 {
 	watch("syscall:5ms:read", NULL, NULL);
 	call(1, 3, 0); /* not of a goroutine */
@@ -103,7 +104,7 @@ static void system_calls(void **state)
 	unwatch();
 }
 
-static void any_system_call(void **state)
+TEST(any_system_call)
 {
 	watch("syscall:5ms", NULL, NULL);
 	event(20, 3, 7, EV_GO_SYSCALL_BEGIN, 1);
@@ -122,7 +123,7 @@ static void any_system_call(void **state)
 	unwatch();
 }
 
-static void losses(void **state)
+TEST(losses)
 {
 	uint64_t *doubts[] = { &watched.go_losses, &watched.stats.repairs,
 			       &watched.stats.corrected };
@@ -174,7 +175,7 @@ static void model_watermark(uint64_t time)
 	made.causes = model.n = 0;
 }
 
-static void as_the_model(void **state)
+TEST(as_the_model)
 {
 	watch("runnable:5ms", NULL, NULL);
 	srand(1);
@@ -198,7 +199,7 @@ static void as_the_model(void **state)
 }
 
 /* Would take hours if an event or a watermark looked at each. */
-static void million(void **state)
+TEST(million)
 {
 	const uint64_t n = 1000000;
 
@@ -213,18 +214,4 @@ static void million(void **state)
 		event(2000, 1, 0, EV_GO_START, g);
 	expect_none(3000);
 	unwatch();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(once_per_wait),   cmocka_unit_test(two_limits),
-		cmocka_unit_test(ends_in_between), cmocka_unit_test(reasons),
-		cmocka_unit_test(system_calls),	   cmocka_unit_test(any_system_call),
-		cmocka_unit_test(losses),	   cmocka_unit_test(as_the_model),
-		cmocka_unit_test(million),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,7 @@
 #ifndef UNIT_TRIGGER_FIXTURE_H
 #define UNIT_TRIGGER_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "flight/flight.h"
 #include "trigger/trigger.h"
 #include "unit/watched_sequencer.h"

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/arch/insn_x86.c: decoded instructions, and functions that are rejected. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "target/probe/code.h"
 #include "target/symbols/pclntab_impl.h"
 
@@ -86,7 +79,7 @@ CODE(branches, "call .+0x20; call rax; jmp .+0x10; jmp .+0x200; jmp rax; ret; je
 	       "movq mm0, mm1; ");
 
 /* Direct calls and jumps have a target; the kernel emulates all of them but LOOP. */
-static void branches_are_read(void **state)
+TEST(branches_are_read)
 {
 	static const struct expected want[] = {
 		{ "call ",
@@ -124,7 +117,7 @@ CODE(pushes, "push rbp; push rax; push rdi; push r8; push r15; pop rax; pop r8; 
 	     "push 5; push [rbx+8]; nop; .byte 0x66,0x90; .byte 0x0f,0x1f,0x00; ");
 
 /* A push of a whole register is emulated, and the nop of one byte, even with a prefix. */
-static void pushes_are_read(void **state)
+TEST(pushes_are_read)
 {
 	static const struct expected want[] = {
 		{ "push rbp", { .kind = INSN_PUSH_BP, .emulated = true, .writes = R(SP), NONE } },
@@ -149,7 +142,7 @@ CODE(atomics, "lock cmpxchg [r9+144], r10d; cmpxchg [r9+144], r10d; "
 	      "lock cmpxchg [r9+r8+144], r10; lock xadd [rdi], rbx; xadd [rdi], rbx; ");
 
 /* Compare-and-swap and atomic addition, which both need the lock prefix. */
-static void atomics_are_read(void **state)
+TEST(atomics_are_read)
 {
 	static const struct expected want[] = {
 		{ "lock cmpxchg [r9+0x90], r10d",
@@ -204,7 +197,7 @@ CODE(tests, "cmp rsp,[r14+16]; sete r11b; sete [rax]; setne al; test r11b, r11b;
 	    "test al, 1; test [rax], al; ");
 
 /* What a branch may be on. A register tested with itself is the result of a SETZ. */
-static void tests_are_read(void **state)
+TEST(tests_are_read)
 {
 	static const struct expected want[] = {
 		{ "cmp rsp, [r14+0x10]", { .kind = INSN_CMP, NONE } },
@@ -232,7 +225,7 @@ CODE(sums, "lea rdi, [r8+rbx]; lea rdi, [r8+rbx+8]; lea rdi, [r8+rbx*2]; lea rdi
 	   "add [rax], rdi; sub rdi, rbx; ");
 
 /* The sum of two whole registers and nothing else. */
-static void sums_are_read(void **state)
+TEST(sums_are_read)
 {
 	static const struct expected want[] = {
 		{ "lea rdi, [r8+rbx*1]",
@@ -264,7 +257,7 @@ CODE(stores, "mov dword ptr [rsp+8], 3; mov qword ptr [rcx+200], 0; mov [rcx+rdx
 	     "movups [rax+3], xmm0; xchg rax, [rbx]; rep stosq; ");
 
 /* Where memory is written, and with which constant. */
-static void stores_are_read(void **state)
+TEST(stores_are_read)
 {
 	static const struct expected want[] = {
 		{ "mov dword ptr [rsp+0x08], 0x03",
@@ -344,7 +337,7 @@ CODE(constants, "mov ebx, 4; mov r15, -1; movabs rax, 0x123456789a; xor ecx, ecx
 		"mul rbx; mulx rax, rbx, rcx; ");
 
 /* Registers that are set to a constant or an address, and all those that are written. */
-static void constants_are_read(void **state)
+TEST(constants_are_read)
 {
 	static const struct expected want[] = {
 		{ "mov ebx, 0x04",
@@ -416,7 +409,7 @@ static bool reads(uint64_t from, uint64_t len, size_t size, unsigned char last)
 	return read;
 }
 
-static void what_is_no_function_is_refused(void **state)
+TEST(what_is_no_function_is_refused)
 {
 	assert_true(reads(0, 64, 64, 0x90));
 	assert_true(reads(63, 1, 64, 0xc3));
@@ -429,26 +422,8 @@ static void what_is_no_function_is_refused(void **state)
 	assert_false(reads(1 << 20, 16, 64, 0x90));
 }
 
-static void up_to_256_kib(void **state)
+TEST(up_to_256_kib)
 {
 	assert_true(reads(0, 256 << 10, 257 << 10, 0x90));
 	assert_false(reads(0, (256 << 10) + 1, 257 << 10, 0x90));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(branches_are_read),
-		cmocka_unit_test(pushes_are_read),
-		cmocka_unit_test(atomics_are_read),
-		cmocka_unit_test(tests_are_read),
-		cmocka_unit_test(sums_are_read),
-		cmocka_unit_test(stores_are_read),
-		cmocka_unit_test(constants_are_read),
-		cmocka_unit_test(what_is_no_function_is_refused),
-		cmocka_unit_test(up_to_256_kib),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

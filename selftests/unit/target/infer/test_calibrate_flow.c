@@ -3,14 +3,7 @@
  * Tests of target/infer/calibrate_flow.c: merging of values where paths meet, unreachable code, and
  * code that cannot be followed. The functions store the values of interest to [rdi + N].
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "target/infer/calibrate_code.h"
 
 #include "unit/programs.h"
@@ -131,7 +124,7 @@ static void expect_kind(value_id id, enum value_kind kind)
 	assert_int_equal(value__of(&flow.values, id)->kind, kind);
 }
 
-static void ways_meet(void **state)
+TEST(ways_meet)
 {
 	begin("runtime.callee");
 	assert_true(follow("same", -1));
@@ -158,7 +151,7 @@ static void ways_meet(void **state)
 }
 
 /* A value changed by a loop differs from the one before it; others are unchanged. */
-static void loops(void **state)
+TEST(loops)
 {
 	begin("runtime.callee");
 	assert_true(follow("loop", -1));
@@ -171,7 +164,7 @@ static void loops(void **state)
 }
 
 /* There is no path after a function that does not return. */
-static void ends(void **state)
+TEST(ends)
 {
 	static const char *const gone[] = {
 		"runtime.throw",	"runtime.fatalthrow",	  "runtime.panicIndex",
@@ -211,7 +204,7 @@ static void ends(void **state)
 	go_made__close(&p);
 }
 
-static void no_way_to_follow(void **state)
+TEST(no_way_to_follow)
 {
 	begin("runtime.callee");
 	assert_false(follow("table", -1)); /* a jump to code that is not reached otherwise */
@@ -226,7 +219,7 @@ static void no_way_to_follow(void **state)
 }
 
 /* A slot whose address is taken later in a loop may change at any time; its neighbour may not. */
-static void escapes(void **state)
+TEST(escapes)
 {
 	begin("runtime.callee");
 	assert_true(follow("escape", -1));
@@ -237,7 +230,7 @@ static void escapes(void **state)
 }
 
 /* runtime.acquirem() returns g.m, if that is known to be at some offset. */
-static void the_thread(void **state)
+TEST(the_thread)
 {
 	const struct value *v;
 
@@ -257,7 +250,7 @@ static void the_thread(void **state)
 }
 
 /* Small functions that builds without inlining call: their effect on [rax]. */
-static void helpers(void **state)
+TEST(helpers)
 {
 	static const struct {
 		const char *name;
@@ -316,7 +309,7 @@ static void helpers(void **state)
 }
 
 /* Up to 1.20 the write barrier stores the register in its name to [rdi], and preserves all. */
-static void write_barriers(void **state)
+TEST(write_barriers)
 {
 	static const struct {
 		const char *name;
@@ -358,7 +351,7 @@ static void write_barriers(void **state)
 }
 
 /* A callee with known argument size overwrites exactly these bytes. */
-static void arguments(void **state)
+TEST(arguments)
 {
 	static const int32_t args[] = { 0, 1, 8, 9, 16, -1 };
 
@@ -376,7 +369,7 @@ static void arguments(void **state)
 	funcs[0].args = 0;
 }
 
-static void limits(void **state)
+TEST(limits)
 {
 	begin("runtime.callee");
 	assert_true(follow("branches", -1));
@@ -389,18 +382,4 @@ static void limits(void **state)
 	assert_true(!flow.access && !flow.n && !flow.steps.step && !flow.values.v);
 	assert_false(follow("larger", -1));
 	go_made__close(&p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ways_meet), cmocka_unit_test(loops),
-		cmocka_unit_test(ends),	     cmocka_unit_test(no_way_to_follow),
-		cmocka_unit_test(escapes),   cmocka_unit_test(the_thread),
-		cmocka_unit_test(helpers),   cmocka_unit_test(write_barriers),
-		cmocka_unit_test(arguments), cmocka_unit_test(limits),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/probe/site_inline.c and site_heap.c on a synthetic runtime. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-
+#include "unit/test.h"
 #include "unit/programs.h"
 
 #include "unit/elf_made.h"
@@ -134,7 +126,7 @@ static void expect_found(void)
 		fail_msg("%s", r.err.text);
 }
 
-static void changes_of_status(void **state)
+TEST(changes_of_status)
 {
 	const uint64_t cookie = GT_SITE_CAS(GPR_R9, GPR_R10, false, 2, 6);
 
@@ -183,7 +175,7 @@ static void changes_of_status(void **state)
 }
 
 /* gdestroy in coroswitch_m has a probe of its own. */
-static void another_row_sees_it(void **state)
+TEST(another_row_sees_it)
 {
 	init("go1.25.3");
 	runtime__rename(&r, "other.clear", "runtime.coroswitch_m");
@@ -194,14 +186,14 @@ static void another_row_sees_it(void **state)
 	runtime__close(&r);
 }
 
-static void no_way_to_see(void **state)
+TEST(no_way_to_see)
 {
 	init("go1.25.3");
 	INLINED("other.cas", "runtime.execute", cas);
 	expect_refused(GT_PROBE_EXECUTE, "runtime.execute", "other.cas");
 }
 
-static void by_their_callers(void **state)
+TEST(by_their_callers)
 {
 	init("go1.25.3");
 	runtime__rename(&r, "other.syscall", "runtime.entersyscall");
@@ -239,7 +231,7 @@ static void by_their_callers(void **state)
 }
 
 /* The caller that inlines goschedImpl determines whether it yields. */
-static void yields(void **state)
+TEST(yields)
 {
 	const uint64_t cookie = GT_SITE_CAS(GPR_R9, GPR_R10, false, 2, 1);
 
@@ -256,7 +248,7 @@ static void yields(void **state)
 	runtime__close(&r);
 }
 
-static void processors(void **state)
+TEST(processors)
 {
 	static const char *const takers[] = { "runtime.retake", "runtime.sysmon",
 					      "runtime.forEachPInternal" };
@@ -291,7 +283,7 @@ static void processors(void **state)
 }
 
 /* The reason is a constant, which has a byte. */
-static void stops_of_the_world(void **state)
+TEST(stops_of_the_world)
 {
 	init("go1.25.3");
 	runtime__rename(&r, "other.acquire", "runtime.traceAcquireEnabled");
@@ -319,7 +311,7 @@ static void stops_of_the_world(void **state)
 }
 
 /* A goroutine is created: runqput, inlined, stores it with a compare-and-swap of 8 bytes. */
-static void created(void **state)
+TEST(created)
 {
 	init("go1.25.3");
 	runtime__rename(&r, "runtime.newproc.func1", NULL);
@@ -336,7 +328,7 @@ static void created(void **state)
 	expect_refused(GT_PROBE_CREATE, "runtime.runqput", "runtime.newproc.func1");
 }
 
-static void heap_sizes(void **state)
+TEST(heap_sizes)
 {
 	init("go1.25.3");
 	runtime__rename(&r, "other.added", "runtime.(*gcControllerState).update");
@@ -366,7 +358,7 @@ static void heap_sizes(void **state)
 }
 
 /* Up to 1.24 the goal is the second result; then the controller's first member tells it. */
-static void goals(void **state)
+TEST(goals)
 {
 	static const char *const unfit[] = { "other.goals", "other.noGoal" };
 
@@ -394,7 +386,7 @@ static void goals(void **state)
 }
 
 /* The cookie is where the call of the tracer returns to. */
-static void assists(void **state)
+TEST(assists)
 {
 	init("go1.25.3");
 	runtime__rename(&r, "other.acquire", "runtime.traceAcquireEnabled");
@@ -407,7 +399,7 @@ static void assists(void **state)
 }
 
 /* Before 1.22: the branch around the call, whether that is the tracer's or inlined from it. */
-static void guards(void **state)
+TEST(guards)
 {
 	init("go1.21.0");
 	runtime__rename(&r, "other.tracer", "runtime.traceGCMarkAssistStart");
@@ -443,25 +435,4 @@ static void guards(void **state)
 	runtime__find(&r);
 	assert_int_equal(runtime__count(&r, GT_PROBE_ASSIST_BEGIN), 0);
 	runtime__close(&r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(changes_of_status),
-		cmocka_unit_test(another_row_sees_it),
-		cmocka_unit_test(no_way_to_see),
-		cmocka_unit_test(by_their_callers),
-		cmocka_unit_test(yields),
-		cmocka_unit_test(processors),
-		cmocka_unit_test(stops_of_the_world),
-		cmocka_unit_test(created),
-		cmocka_unit_test(heap_sizes),
-		cmocka_unit_test(goals),
-		cmocka_unit_test(assists),
-		cmocka_unit_test(guards),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

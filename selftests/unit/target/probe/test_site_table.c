@@ -3,16 +3,7 @@
  * The table of probes on a made-up runtime: which instruction each row finds, which alternatives
  * are tried, and what is reported when none is found.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-
+#include "unit/test.h"
 #include "lib/array.h"
 
 #include "unit/programs.h"
@@ -77,7 +68,7 @@ static void replace(const char *name, const char *as)
 	runtime__rename(&r, as, name);
 }
 
-static void a_whole_runtime(void **state)
+TEST(a_whole_runtime)
 {
 	static const struct {
 		enum gt_probe probe;
@@ -136,7 +127,7 @@ static void a_whole_runtime(void **state)
 }
 
 /* Without any one of them the trace would be wrong. */
-static void each_is_needed(void **state)
+TEST(each_is_needed)
 {
 	for (size_t i = 2; i < RUNTIME_N; i++) {
 		char text[128];
@@ -156,7 +147,7 @@ static void each_is_needed(void **state)
 	}
 }
 
-static void changes_of_status(void **state)
+TEST(changes_of_status)
 {
 	init();
 	replace("runtime.findRunnable", "other.find");
@@ -172,7 +163,7 @@ static void changes_of_status(void **state)
 	runtime__close(&r);
 }
 
-static void up_to_128(void **state)
+TEST(up_to_128)
 {
 	init();
 	runtime__rename(&r, "other.tracer", "runtime.wakep");
@@ -207,7 +198,7 @@ int array__enlarge(void *array, size_t n, size_t *cap, size_t size)
 }
 
 /* Neither a limit of the program nor an unfit instruction is the reason. */
-static void without_memory(void **state)
+TEST(without_memory)
 {
 	for (sites_until_failure = 0; sites_until_failure < 20; sites_until_failure++) {
 		init();
@@ -221,7 +212,7 @@ static void without_memory(void **state)
 }
 
 /* Creation has three rows: each is tried when the one before finds nothing. */
-static void alternatives(void **state)
+TEST(alternatives)
 {
 	init();
 	runtime__rename(&r, "runtime.runqput", NULL);
@@ -255,7 +246,7 @@ static void alternatives(void **state)
 }
 
 /* Unknown code, and invalid code. */
-static void unfit_functions(void **state)
+TEST(unfit_functions)
 {
 	init();
 	replace("runtime.execute", "other.bare");
@@ -288,7 +279,7 @@ static void unfit_functions(void **state)
 }
 
 /* Rows are of releases: 1.22 on, or up to 1.21, and so on, both inclusive. */
-static void releases(void **state)
+TEST(releases)
 {
 	init();
 	r.release = "go1.26.0";
@@ -315,7 +306,7 @@ static void releases(void **state)
 	runtime__close(&r);
 }
 
-static void tests_of_the_tracer(void **state)
+TEST(tests_of_the_tracer)
 {
 	init();
 	runtime__rename(&r, "other.acquire", "runtime.traceAcquireEnabled");
@@ -350,7 +341,7 @@ static void tests_of_the_tracer(void **state)
 }
 
 /* Marking ends with the change from waiting to running that comes first. */
-static void the_end_of_marking(void **state)
+TEST(the_end_of_marking)
 {
 	init();
 	runtime__rename(&r, "other.mark", "runtime.gcMarkTermination");
@@ -362,7 +353,7 @@ static void the_end_of_marking(void **state)
 }
 
 /* Each probe belongs to a set that has a name, and some registers are named for it. */
-static void sets_and_arguments(void **state)
+TEST(sets_and_arguments)
 {
 	static const struct {
 		enum gt_probe probe;
@@ -415,19 +406,4 @@ static void sets_and_arguments(void **state)
 	for (int i = 0; i < SITE_SETS; i++)
 		assert_string_equal(site_set__name(i), names[i]);
 	assert_string_equal(site_set__name(SITE_SETS), "?");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_whole_runtime),    cmocka_unit_test(each_is_needed),
-		cmocka_unit_test(changes_of_status),  cmocka_unit_test(up_to_128),
-		cmocka_unit_test(alternatives),	      cmocka_unit_test(unfit_functions),
-		cmocka_unit_test(releases),	      cmocka_unit_test(tests_of_the_tracer),
-		cmocka_unit_test(the_end_of_marking), cmocka_unit_test(sets_and_arguments),
-		cmocka_unit_test(without_memory),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/symbols/ with synthetic function tables of each release. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-
+#include "unit/test.h"
 #include "unit/programs.h"
 
 #include "unit/elf_made.h"
@@ -48,7 +40,7 @@ static const struct made_program program = { made_text, 112, funcs, 3 };
 
 static struct go_made p;
 
-static void functions(void **state)
+TEST(functions)
 {
 	const uint64_t text = MADE_TEXT_ADDR;
 	struct go_func f;
@@ -93,7 +85,7 @@ static void functions(void **state)
 }
 
 /* Of functions of one name the one that is no wrapper. */
-static void wrappers_of_one_name(void **state)
+TEST(wrappers_of_one_name)
 {
 	static const struct {
 		const char *release;
@@ -128,7 +120,7 @@ static void wrappers_of_one_name(void **state)
 }
 
 /* Go leaves these out of a stack that a panic unwinds. */
-static void special_functions(void **state)
+TEST(special_functions)
 {
 	static const struct {
 		const char *release;
@@ -207,7 +199,7 @@ static void inlined_frames(const char *release, bool apart)
 	go_made__close(&p);
 }
 
-static void inlining(void **state)
+TEST(inlining)
 {
 	inlined_frames("go1.25.0", false);
 	inlined_frames("go1.25.0", true);
@@ -261,14 +253,14 @@ static void who_was_inlined(bool apart)
 	go_made__close(&p);
 }
 
-static void callers_of_inlined(void **state)
+TEST(callers_of_inlined)
 {
 	who_was_inlined(false);
 	who_was_inlined(true);
 }
 
 /* An entry that is its own parent does not cause an endless loop. */
-static void endless_chain(void **state)
+TEST(endless_chain)
 {
 	static const char *const names[] = { "main.outer[int]", "main.inner" };
 	struct made_func all[3];
@@ -299,7 +291,7 @@ static void count(void *ctx, const char *name, const struct go_func *into)
 }
 
 /* 1500 functions with the same table of 800 steps: too much work. */
-static void endless_work(void **state)
+TEST(endless_work)
 {
 	static const char *const names[] = { "main.outer[int]" };
 	const size_t nfunc = 1500, record = 15000;
@@ -329,7 +321,7 @@ static void endless_work(void **state)
 }
 
 /* The names of generic functions are made once each, however many there are. */
-static void printed_names(void **state)
+TEST(printed_names)
 {
 	static struct made_func many[100];
 	static char name[100][32];
@@ -364,7 +356,7 @@ static void printed_names(void **state)
 }
 
 /* A goroutine that a `go` statement's wrapper starts is shown as what it wraps. */
-static void starts(void **state)
+TEST(starts)
 {
 	struct made_func all[3];
 	struct made_program changed = { made_text, 112, all, 3 };
@@ -390,7 +382,7 @@ static void starts(void **state)
 }
 
 /* Stopped at a function's first instruction: that is another function than one byte back. */
-static void first_instructions(void **state)
+TEST(first_instructions)
 {
 	struct sym_frame frames[SYM_INLINE_MAX];
 	struct made_func all[3];
@@ -425,7 +417,7 @@ static void first_instructions(void **state)
 }
 
 /* A number in the read-only data, up to the end of what the file has. */
-static void numbers(void **state)
+TEST(numbers)
 {
 	const uint64_t end = MADE_DATA_ADDR + MADE_TAB_SIZE;
 	uint32_t v = 0;
@@ -444,24 +436,4 @@ static void numbers(void **state)
 	assert_true(pclntab__data_u32(p.pt, end - 4, &v));
 	assert_int_equal(v, 0x1234567);
 	go_made__close(&p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions),
-		cmocka_unit_test(wrappers_of_one_name),
-		cmocka_unit_test(special_functions),
-		cmocka_unit_test(inlining),
-		cmocka_unit_test(callers_of_inlined),
-		cmocka_unit_test(endless_chain),
-		cmocka_unit_test(endless_work),
-		cmocka_unit_test(printed_names),
-		cmocka_unit_test(starts),
-		cmocka_unit_test(first_instructions),
-		cmocka_unit_test(numbers),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of where function table and module data are found, and of rejected tables. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-
+#include "unit/test.h"
 #include "unit/programs.h"
 
 #include "unit/elf_made.h"
@@ -61,7 +53,7 @@ static void refused(int code, const char *why)
 		fail_msg("%s", err.text);
 }
 
-static void headers(void **state)
+TEST(headers)
 {
 	static const size_t parts[] = { 6, 7 };
 
@@ -83,7 +75,7 @@ static void headers(void **state)
 	refused(-EBADMSG, "0x12345678");
 }
 
-static void function_lists(void **state)
+TEST(function_lists)
 {
 	go_made__init(&p, "go1.25.0", &program);
 	go_made__u64(p.tab + 8, 0);
@@ -121,7 +113,7 @@ static void function_lists(void **state)
 }
 
 /* The module data must agree with the table. */
-static void module_data(void **state)
+TEST(module_data)
 {
 	static const struct {
 		size_t at;
@@ -163,7 +155,7 @@ static uint64_t gofunc(void)
 	return found;
 }
 
-static void function_data(void **state)
+TEST(function_data)
 {
 	static const unsigned int since_1_20[] = { 320, 328, 336, 344 };
 	const size_t tree = MADE_TREES, wrap = MADE_TREES + INL_ENTRY_SIZE;
@@ -215,7 +207,7 @@ static void function_data(void **state)
 }
 
 /* Without function data inlining is unknown: an error, not an empty result. */
-static void no_function_data(void **state)
+TEST(no_function_data)
 {
 	const char *name = "main.inner";
 	const char *chain[2];
@@ -229,7 +221,7 @@ static void no_function_data(void **state)
 }
 
 /* Tables by the number of a function: what is behind the last of them, or absent, is none. */
-static void tables_of_a_function(void **state)
+TEST(tables_of_a_function)
 {
 	struct func_info f;
 
@@ -297,7 +289,7 @@ static int open_at(const struct place *where, size_t after_module)
 	return r;
 }
 
-static void sections(void **state)
+TEST(sections)
 {
 	static const struct {
 		struct place place;
@@ -319,7 +311,7 @@ static void sections(void **state)
 }
 
 /* A section is searched in parts of 4 MiB, which overlap. */
-static void large_sections(void **state)
+TEST(large_sections)
 {
 	static const size_t before[] = { (4 << 20) - 352, (4 << 20) - 344, (4 << 20) - 8, 4 << 20 };
 
@@ -331,7 +323,7 @@ static void large_sections(void **state)
 }
 
 /* Of a section that is too large nothing is read. */
-static void too_large(void **state)
+TEST(too_large)
 {
 	const struct made_section sec = {
 		.name = ".gopclntab", .data = "x", .len = 1, .size = ELF_LOAD_MAX + 1
@@ -372,7 +364,7 @@ static int open_relocated(const Elf64_Rela *rela, size_t n, uint32_t type)
 	return r;
 }
 
-static void relocations(void **state)
+TEST(relocations)
 {
 	static const size_t pointers[] = { 128, 160, 176, 184, 320 };
 	Elf64_Rela rela[8], other;
@@ -411,7 +403,7 @@ static void relocations(void **state)
 }
 
 /* A table that is read on the first question; one that is damaged by then has no functions. */
-static void later(void **state)
+TEST(later)
 {
 	struct sym_frame frames[SYM_INLINE_MAX];
 	struct symbolizer s;
@@ -431,24 +423,4 @@ static void later(void **state)
 		assert_int_equal(s.frames(s.ctx, MADE_ADDR_OF(f_a) + 2, frames), !damaged);
 		go_made__close(&p);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(headers),
-		cmocka_unit_test(function_lists),
-		cmocka_unit_test(module_data),
-		cmocka_unit_test(function_data),
-		cmocka_unit_test(no_function_data),
-		cmocka_unit_test(tables_of_a_function),
-		cmocka_unit_test(sections),
-		cmocka_unit_test(large_sections),
-		cmocka_unit_test(too_large),
-		cmocka_unit_test(relocations),
-		cmocka_unit_test(later),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

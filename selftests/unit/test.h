@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The frame of a unit test: cmocka and the headers that most tests need, a registry of the tests of
+ * the file, and main(), which runs them in the order of the file and prints TAP.
+ *
+ *	TEST(name)                            defines and registers a test: a function with the
+ *	{                                     parameter `void **state`
+ *	}
+ *	FIXTURE(setup, teardown)              functions that run before and after each test; either
+ *	                                      may be NULL
+ *	TEST_WITH(name, setup, teardown)      a test with its own functions instead
+ *	GROUP(setup, teardown)                functions that run before the first and after the last
+ *	                                      test
+ *
+ * FIXTURE and GROUP may stand once in a file, at any place after the definitions of the functions.
+ */
+#ifndef UNIT_TEST_H
+#define UNIT_TEST_H
+
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* Tentative definitions: FIXTURE and GROUP initialize them. */
+static CMFixtureFunction fixture_setup, fixture_teardown, group_setup, group_teardown;
+
+#define FIXTURE(setup, teardown)                                                                   \
+	static CMFixtureFunction fixture_setup = setup, fixture_teardown = teardown;
+#define GROUP(setup, teardown)                                                                     \
+	static CMFixtureFunction group_setup = setup, group_teardown = teardown;
+
+static struct CMUnitTest registered_tests[100];
+static int registered_lines[100];
+static size_t registered_n;
+
+/* Keeps the order of lines, since a compiler may order constructors in any way. */
+static void register_test(int line, struct CMUnitTest test)
+{
+	size_t i = registered_n++;
+
+	if (registered_n > sizeof(registered_lines) / sizeof(registered_lines[0]))
+		abort();
+	for (; i > 0 && registered_lines[i - 1] > line; i--) {
+		registered_tests[i] = registered_tests[i - 1];
+		registered_lines[i] = registered_lines[i - 1];
+	}
+	registered_tests[i] = test;
+	registered_lines[i] = line;
+}
+
+#define TEST_WITH(name, setup, teardown)                                                           \
+	static void name(void **state);                                                            \
+	__attribute__((constructor)) static void register_##name(void)                             \
+	{                                                                                          \
+		register_test(__LINE__, (struct CMUnitTest){ #name, name, setup, teardown });      \
+	}                                                                                          \
+	static void name(void **state)
+#define TEST(name) TEST_WITH(name, run_fixture_setup, run_fixture_teardown)
+
+static int run_fixture_setup(void **state)
+{
+	return fixture_setup ? fixture_setup(state) : 0;
+}
+
+static int run_fixture_teardown(void **state)
+{
+	return fixture_teardown ? fixture_teardown(state) : 0;
+}
+
+int main(void)
+{
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return _cmocka_run_group_tests("tests", registered_tests, registered_n, group_setup,
+				       group_teardown);
+}
+
+#endif
