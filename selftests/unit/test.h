@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The frame of a unit test: cmocka and the headers that most tests need, a registry of the tests of
- * the file, and main(), which runs them in the order of the file and prints TAP.
+ * the file, and main(), which runs them in the order of the file and prints TAP. With an argument, it runs only
+ * the tests whose names match that pattern, such as 'keys_*'.
  *
  *	TEST(name)                            defines and registers a test: a function with the
  *	{                                     parameter `void **state`
@@ -76,8 +77,10 @@ static int run_fixture_teardown(void **state)
 	return fixture_teardown ? fixture_teardown(state) : 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return _cmocka_run_group_tests("tests", registered_tests, registered_n, group_setup,
 				       group_teardown);
