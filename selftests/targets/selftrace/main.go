@@ -13,7 +13,6 @@ package main
 
 import (
 	"flag"
-	"fmt"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -104,12 +103,4 @@ func (c *counts) snapshot() map[string]int64 {
 		"timers": c.timers.Load(), "goexits": c.goexits.Load(),
 		"annotations": c.annotations.Load(),
 	}
-}
-
-// must ends the program on an error of the set-up.
-func must[T any](v T, err error) T {
-	if err != nil {
-		protocol.Fail(fmt.Errorf("selftrace: %w", err))
-	}
-	return v
 }
