@@ -117,21 +117,12 @@ void log__progress(const char *fmt, ...)
 	va_end(ap);
 }
 
-void log__progress_end(void)
-{
-}
+STUB_VOID(log__progress_end, (void))
 
 /* ---- the clock ---- */
 
-uint64_t clock__now(void)
-{
-	return fake.now;
-}
-
-uint64_t clock__cpu(void)
-{
-	return fake.cpu;
-}
+STUB(uint64_t, clock__now, (void), fake.now)
+STUB(uint64_t, clock__cpu, (void), fake.cpu)
 
 uint64_t clock__cpu_of(pid_t pid)
 {
@@ -144,25 +135,15 @@ void priority__guarantee(void)
 	note("priority");
 }
 
-double hits__trap_ns(void)
-{
-	return 0;
-}
-
-double hits__stepped_ns(void)
-{
-	return 0;
-}
+STUB(double, hits__trap_ns, (void), 0)
+STUB(double, hits__stepped_ns, (void), 0)
 
 void hits__destroy(struct hits *h)
 {
 	(void)h;
 }
 
-uint64_t clock__wall_at(uint64_t mono)
-{
-	return mono + 7;
-}
+STUB(uint64_t, clock__wall_at, (uint64_t mono), mono + 7)
 
 bool clock__state(struct clock_state *ret)
 {
@@ -233,10 +214,7 @@ void snapshot__deinit(struct snapshot *snap)
 
 /* ---- the session ---- */
 
-bool probes__calls_only(const struct probes *p)
-{
-	return false;
-}
+STUB(bool, probes__calls_only, (const struct probes *), false)
 
 int probes__open(struct probes **ret, const struct probes_opts *opts, struct error *err)
 {
@@ -278,35 +256,12 @@ int inline_probes__create(struct inline_probes **ret, const struct inline_opts *
 	return fake.inline_error;
 }
 
-bool inline_probes__disturbed(struct inline_probes *p, uint64_t now)
-{
-	return false;
-}
-
-uint64_t inline_probes__which(const struct inline_probes *p)
-{
-	return 1;
-}
-
-uint64_t inline_probes__lost(struct inline_probes *p, uint64_t lost[GT_KIND_END])
-{
-	return 0;
-}
-
-uint64_t inline_probes__held_ns(const struct inline_probes *p)
-{
-	return 0;
-}
-
-uint64_t inline_probes__clock_error_ns(const struct inline_probes *p)
-{
-	return 0;
-}
-
-uint64_t inline_probes__bytes(const struct inline_probes *p)
-{
-	return 1 << 20;
-}
+STUB(bool, inline_probes__disturbed, (struct inline_probes *, uint64_t), false)
+STUB(uint64_t, inline_probes__which, (const struct inline_probes *), 1)
+STUB(uint64_t, inline_probes__lost, (struct inline_probes * p, uint64_t lost[GT_KIND_END]), 0)
+STUB(uint64_t, inline_probes__held_ns, (const struct inline_probes *), 0)
+STUB(uint64_t, inline_probes__clock_error_ns, (const struct inline_probes *), 0)
+STUB(uint64_t, inline_probes__bytes, (const struct inline_probes *), 1 << 20)
 
 void inline_probes__remove(struct inline_probes *p)
 {
@@ -349,9 +304,7 @@ int setup__signals(struct error *err)
 	return fake.pipe[0];
 }
 
-void csymbols__destroy(struct csymbols *c)
-{
-}
+STUB_VOID(csymbols__destroy, (struct csymbols *))
 
 void csymbols__add_modules(struct csymbols *c, const struct process *proc)
 {

@@ -12,6 +12,8 @@
  *	TEST_WITH(name, setup, teardown)      a test with its own functions instead
  *	GROUP(setup, teardown)                functions that run before the first and after the last
  *	                                      test
+ *	STUB(type, name, (parameters), value)
+ *	STUB_VOID(name, (parameters))         a function that replaces one of another file
  *
  * FIXTURE and GROUP may stand once in a file, at any place after the definitions of the functions.
  */
@@ -76,6 +78,17 @@ static int run_fixture_teardown(void **state)
 {
 	return fixture_teardown ? fixture_teardown(state) : 0;
 }
+
+/* Replaces a function that the tested code calls by one that only returns a value, or does nothing. */
+#define STUB(type, name, parameters, value)                                                        \
+	type name parameters                                                                       \
+	{                                                                                          \
+		return value;                                                                      \
+	}
+#define STUB_VOID(name, parameters)                                                                \
+	void name parameters                                                                       \
+	{                                                                                          \
+	}
 
 int main(int argc, char **argv)
 {

@@ -36,15 +36,8 @@ static unsigned int late; /* records that come while ring 0 is consumed */
 static bool race;	  /* one comes into ring 0 after its position was read */
 static uint64_t now, race_time;
 
-uint64_t clock__now(void)
-{
-	return ++now;
-}
-
-unsigned int probes__rings(const struct probes *s)
-{
-	return RINGS;
-}
+STUB(uint64_t, clock__now, (void), ++now)
+STUB(unsigned int, probes__rings, (const struct probes *), RINGS)
 
 int probes__ring_fd(const struct probes *s, unsigned int ring)
 {
@@ -67,9 +60,7 @@ int ring_buffer__add(struct ring_buffer *rb, int fd, ring_buffer_sample_fn fn, v
 	return 0;
 }
 
-void ring_buffer__free(struct ring_buffer *rb)
-{
-}
+STUB_VOID(ring_buffer__free, (struct ring_buffer *))
 
 struct ring *ring_buffer__ring(struct ring_buffer *rb, unsigned int index)
 {
@@ -89,10 +80,7 @@ unsigned long ring__producer_pos(const struct ring *r)
 	return pos;
 }
 
-unsigned long ring__consumer_pos(const struct ring *r)
-{
-	return r->consumed;
-}
+STUB(unsigned long, ring__consumer_pos, (const struct ring *r), r->consumed)
 
 size_t ring__size(const struct ring *r)
 {

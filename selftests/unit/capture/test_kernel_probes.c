@@ -52,19 +52,14 @@ struct btf *btf__load_vmlinux_btf(void)
 	return (struct btf *)&t;
 }
 
-void btf__free(struct btf *btf)
-{
-}
+STUB_VOID(btf__free, (struct btf *))
 
 __s32 btf__find_by_name_kind(const struct btf *btf, const char *name, __u32 kind)
 {
 	return t.missing && !strcmp(name, t.missing) ? -ENOENT : 1;
 }
 
-const struct btf_type *btf__type_by_id(const struct btf *btf, __u32 id)
-{
-	return NULL;
-}
+STUB(const struct btf_type *, btf__type_by_id, (const struct btf *, __u32), NULL)
 
 int bpf_object__attach_skeleton(struct bpf_object_skeleton *s)
 {
@@ -86,15 +81,8 @@ struct bpf_link *bpf_program__attach_iter(const struct bpf_program *program,
 	return (struct bpf_link *)&t;
 }
 
-int bpf_link__fd(const struct bpf_link *link)
-{
-	return 5;
-}
-
-int bpf_link__destroy(struct bpf_link *link)
-{
-	return 0;
-}
+STUB(int, bpf_link__fd, (const struct bpf_link *), 5)
+STUB(int, bpf_link__destroy, (struct bpf_link *), 0)
 
 int bpf_iter_create(int fd)
 {
@@ -118,10 +106,7 @@ ssize_t read(int fd, void *to, size_t size)
 	return t.reads++ < 2 ? 1 : 0;
 }
 
-int rings__use(const struct rings *r, struct bpf_object *object)
-{
-	return 0;
-}
+STUB(int, rings__use, (const struct rings *, struct bpf_object *), 0)
 
 int cpu_events__attach(struct cpu_events *e, const struct bpf_program *program, uint64_t config,
 		       uint64_t period)

@@ -157,14 +157,8 @@ int kmod__open(struct kmod **ret, struct error *err)
 	return t.module_error ? error__set(err, t.module_error, "no module") : 0;
 }
 
-bool kmod__has_kfuncs(const struct kmod *k)
-{
-	return t.kfuncs;
-}
-
-void kmod__close(struct kmod *k)
-{
-}
+STUB(bool, kmod__has_kfuncs, (const struct kmod *), t.kfuncs)
+STUB_VOID(kmod__close, (struct kmod *))
 
 int rings__start(struct rings *r, uint32_t size)
 {
@@ -180,10 +174,7 @@ int rings__start_none(struct rings *r)
 	return 0;
 }
 
-int rings__use(const struct rings *r, struct bpf_object *object)
-{
-	return 0;
-}
+STUB(int, rings__use, (const struct rings *, struct bpf_object *), 0)
 
 int rings__reset(const struct rings *r)
 {
@@ -197,14 +188,8 @@ int rings__forget_slots(const struct rings *r)
 	return 0;
 }
 
-int rings__finish(struct rings *r)
-{
-	return t.finish_error;
-}
-
-void rings__destroy(struct rings *r)
-{
-}
+STUB(int, rings__finish, (struct rings *), t.finish_error)
+STUB_VOID(rings__destroy, (struct rings *))
 
 int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *config,
 			const struct rings *rings, unsigned int sets, struct error *err)
@@ -224,19 +209,14 @@ int kernel_probes__attach(struct kernel_probes *k, struct error *err)
 	return t.kernel_attach_error ? error__set(err, t.kernel_attach_error, "not attached") : 0;
 }
 
-void kernel_probes__detach(struct kernel_probes *k)
-{
-}
+STUB_VOID(kernel_probes__detach, (struct kernel_probes *))
 
 void kernel_probes__select(struct kernel_probes *k, unsigned int sets)
 {
 	t.selected = sets;
 }
 
-int kernel_probes__present(const struct kernel_probes *k)
-{
-	return 0;
-}
+STUB(int, kernel_probes__present, (const struct kernel_probes *), 0)
 
 void kernel_probes__destroy(struct kernel_probes *k)
 {
@@ -257,13 +237,8 @@ int sampler__attach(struct sampler *s, unsigned int hz, struct error *err)
 	return 0;
 }
 
-void sampler__detach(struct sampler *s)
-{
-}
-
-void sampler__destroy(struct sampler *s)
-{
-}
+STUB_VOID(sampler__detach, (struct sampler *))
+STUB_VOID(sampler__destroy, (struct sampler *))
 
 /* ---- helpers ---- */
 

@@ -35,20 +35,9 @@ static struct {
 	struct error err;
 } t;
 
-uint64_t clock__wall_at(uint64_t mono)
-{
-	return mono + 1000;
-}
-
-bool process__alive(const struct process *proc)
-{
-	return !t.ended;
-}
-
-bool process__is_same(const struct process *proc)
-{
-	return !t.replaced;
-}
+STUB(uint64_t, clock__wall_at, (uint64_t mono), mono + 1000)
+STUB(bool, process__alive, (const struct process *), !t.ended)
+STUB(bool, process__is_same, (const struct process *), !t.replaced)
 
 int process__find_bias(struct process *proc, const struct elf_image *elf, struct error *err)
 {
@@ -63,15 +52,8 @@ int text__check(const struct process *proc, const struct elf_image *elf,
 	return t.text_error;
 }
 
-bool probes__calls_only(const struct probes *s)
-{
-	return t.calls_only;
-}
-
-bool probes__has_kernel(const struct probes *s)
-{
-	return t.kernel;
-}
+STUB(bool, probes__calls_only, (const struct probes *), t.calls_only)
+STUB(bool, probes__has_kernel, (const struct probes *), t.kernel)
 
 int probes__attach(struct probes *s, struct error *err)
 {
@@ -127,20 +109,9 @@ int hits__open_trap(struct hits **ret, struct error *err)
 	return 0;
 }
 
-double hits__trap_ns(void)
-{
-	return t.trap_ns;
-}
-
-const char *elf_image__build_id(const struct elf_image *elf)
-{
-	return t.build_id;
-}
-
-const char *elf_image__go_build_id(const struct elf_image *elf)
-{
-	return t.go_build_id;
-}
+STUB(double, hits__trap_ns, (void), t.trap_ns)
+STUB(const char *, elf_image__build_id, (const struct elf_image *), t.build_id)
+STUB(const char *, elf_image__go_build_id, (const struct elf_image *), t.go_build_id)
 
 void pclntab__symbolizer(struct pclntab *pt, uint64_t bias, struct symbolizer *ret)
 {

@@ -24,9 +24,7 @@ int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts)
 	return 0;
 }
 
-void sequencer__destroy(struct sequencer *s)
-{
-}
+STUB_VOID(sequencer__destroy, (struct sequencer *))
 
 static int answered(void)
 {
@@ -94,15 +92,8 @@ int sequencer__lost(struct sequencer *s, unsigned int kind, uint64_t count)
 }
 
 /* Used by a flight recorder only. */
-bool sequencer__is_ready(const struct sequencer *s)
-{
-	return true;
-}
-
-bool sequencer__in_pause(const struct sequencer *s)
-{
-	return false;
-}
+STUB(bool, sequencer__is_ready, (const struct sequencer *), true)
+STUB(bool, sequencer__in_pause, (const struct sequencer *), false)
 
 int sequencer__end_generation(struct sequencer *s)
 {
