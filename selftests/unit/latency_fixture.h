@@ -74,11 +74,26 @@ static inline int keep(void *context, const struct latency_goroutine *g)
 	return 0;
 }
 
+static inline void end(void)
+{
+	latency__destroy(latency);
+	map__free(&sliced);
+	record_store__destroy(done);
+	kernel_threads__deinit(&threads);
+	dictionary__deinit(&dictionary);
+	latency = NULL;
+	sliced = (struct map){};
+	done = NULL;
+	threads = (struct kernel_threads){};
+	memset(&dictionary, 0, sizeof(dictionary));
+}
+
 static inline void begin_in(int64_t from, int64_t to)
 {
 	struct latency_opts opts = { .from = from, .to = to, .done = keep, .slice = note_slice };
 	struct trace_frame frames[] = { { .pc = 0x1000, .func = CHAN }, {} };
 
+	end();
 	dictionary__init(&dictionary);
 	for (uint64_t id = 1; id < STRINGS; id++)
 		assert_int_equal(
@@ -88,7 +103,6 @@ static inline void begin_in(int64_t from, int64_t to)
 		frames[1] = (struct trace_frame){ .pc = 0x100 * id, .func = id };
 		assert_int_equal(dictionary__add_stack(&dictionary, id, frames, 2), 0);
 	}
-	threads = (struct kernel_threads){};
 	done = record_store__create();
 	latency = latency__create(&opts);
 	assert_non_null(done);
@@ -101,15 +115,19 @@ static inline void begin(void)
 	begin_in(INT64_MIN, INT64_MAX);
 }
 
-static inline void end(void)
+static int latency_setup(void **state)
 {
-	latency__destroy(latency);
-	map__free(&sliced);
-	sliced = (struct map){};
-	record_store__destroy(done);
-	kernel_threads__deinit(&threads);
-	dictionary__deinit(&dictionary);
+	begin();
+	return 0;
 }
+
+static int latency_teardown(void **state)
+{
+	end();
+	return 0;
+}
+
+FIXTURE(latency_setup, latency_teardown)
 
 static inline void on(uint64_t m, uint64_t g)
 {
@@ -235,14 +253,13 @@ static inline char *outcome(void)
 	return text;
 }
 
-/* Expects this result, and ends the test. */
+/* Expects this result. */
 static inline void expect(const char *want)
 {
 	char *text = outcome();
 
 	assert_string_equal(text, want);
 	free(text);
-	end();
 }
 
 #endif

@@ -36,10 +36,25 @@ static struct waits *waits; /* gets the events, too, if not NULL */
 static struct kernel_threads threads;
 static uint64_t on_m, on_p, on_g; /* the context of the next events */
 
+static inline void end(void)
+{
+	waits__destroy(waits);
+	path_fold__deinit(&fold);
+	path_history__deinit(&history);
+	kernel_threads__deinit(&threads);
+	dictionary__deinit(&dictionary);
+	waits = NULL;
+	memset(&fold, 0, sizeof(fold));
+	memset(&history, 0, sizeof(history));
+	memset(&dictionary, 0, sizeof(dictionary));
+	threads = (struct kernel_threads){};
+}
+
 static inline void begin_limited(size_t limit)
 {
 	struct trace_frame frames[] = { { .pc = 0x1000, .func = CHAN }, {} };
 
+	end();
 	dictionary__init(&dictionary);
 	for (uint64_t id = 1; id < STRINGS; id++)
 		assert_int_equal(
@@ -49,7 +64,6 @@ static inline void begin_limited(size_t limit)
 		frames[1] = (struct trace_frame){ .pc = 0x100 * id, .func = id };
 		assert_int_equal(dictionary__add_stack(&dictionary, id, frames, 2), 0);
 	}
-	threads = (struct kernel_threads){};
 	assert_int_equal(path_history__init(&history, limit), 0);
 	path_fold__init(&fold, &history);
 	on_m = on_p = on_g = UINT64_MAX;
@@ -60,13 +74,19 @@ static inline void begin(void)
 	begin_limited(SIZE_MAX);
 }
 
-static inline void end(void)
+static int path_setup(void **state)
 {
-	path_fold__deinit(&fold);
-	path_history__deinit(&history);
-	kernel_threads__deinit(&threads);
-	dictionary__deinit(&dictionary);
+	begin();
+	return 0;
 }
+
+static int path_teardown(void **state)
+{
+	end();
+	return 0;
+}
+
+FIXTURE(path_setup, path_teardown)
 
 /* Thread m with P m - 1 runs goroutine g; 0: none. */
 static inline void on(uint64_t m, uint64_t g)

@@ -36,12 +36,23 @@ static inline int keep(void *context, const struct summary_goroutine *g)
 	return record_store__add(store, summary__pack, g);
 }
 
+static inline void end(void)
+{
+	summary__destroy(summary);
+	record_store__destroy(store);
+	dictionary__deinit(&dictionary);
+	summary = NULL;
+	store = NULL;
+	memset(&dictionary, 0, sizeof(dictionary));
+}
+
 /* Stack N is the start function N, without callers, and a leaf. */
 static inline void begin(bool regions)
 {
 	struct summary_opts opts = { .regions = regions, .done = keep };
 	struct trace_frame frames[] = { { .pc = 0x1000, .func = CHAN }, {} };
 
+	end();
 	dictionary__init(&dictionary);
 	for (uint64_t id = 1; id < STRINGS; id++)
 		add_string(id, strings[id]);
@@ -58,12 +69,19 @@ static inline void begin(bool regions)
 	memset(&error, 0, sizeof(error));
 }
 
-static inline void end(void)
+static int summary_setup(void **state)
 {
-	summary__destroy(summary);
-	record_store__destroy(store);
-	dictionary__deinit(&dictionary);
+	begin(false);
+	return 0;
 }
+
+static int summary_teardown(void **state)
+{
+	end();
+	return 0;
+}
+
+FIXTURE(summary_setup, summary_teardown)
 
 static inline void on(uint64_t p, uint64_t g)
 {
@@ -171,7 +189,7 @@ static inline void put_goroutine(FILE *f, struct summary_goroutine *g)
 	summary_stats__deinit(&g->stats);
 }
 
-/* Expects this result, and ends the test. */
+/* Expects this result. */
 static inline void expect(const char *want)
 {
 	struct summary_goroutine g;

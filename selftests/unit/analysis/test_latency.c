@@ -8,7 +8,6 @@
 
 TEST(a_life)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(101, 7, 2);
 	start_new(5, 7, 110);
@@ -32,7 +31,6 @@ TEST(running)
 {
 	struct kernel_item taken = { .why = GT_OFF_PREEMPTED, .other = 99, .name = { "make", 4 } };
 
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	core(100, 8, 1);
@@ -70,7 +68,6 @@ TEST(started_off_cpu)
 {
 	struct kernel_item taken = { .why = GT_OFF_PREEMPTED, .other = 8 };
 
-	begin();
 	core(90, 7, 0);
 	core(90, 8, 1);
 	item(95, 7, KERNEL_OFF, taken);
@@ -97,7 +94,6 @@ TEST(many_preemptors)
 	struct kernel_item taken = { .why = GT_OFF_PREEMPTED, .other = 99 };
 	char name[16], *all;
 
-	begin();
 	event(0, EV_SYNC, 0, 0, 0);
 	core(0, 7, 0);
 	start_new(5, 7, 9);
@@ -116,12 +112,10 @@ TEST(many_preemptors)
 	assert_non_null(strstr(all, " kernrun[preempted by others]=111"));
 	assert_non_null(strstr(all, " goblock[chan receive]=100"));
 	free(all);
-	end();
 }
 
 TEST(system_calls)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 110);
@@ -157,7 +151,6 @@ TEST(system_calls)
 /* What was there before the trace has been in its state since the generation began. */
 TEST(from_the_start)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(102, 7, 0);
 	off(103, 8, GT_OFF_SLEEPING);
@@ -178,7 +171,6 @@ TEST(from_the_start)
 
 TEST(without_kernel)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	start_new(5, UINT64_MAX, 110); /* as in a v1 trace: no thread */
 	start_new(6, UINT64_MAX, 120);
@@ -193,7 +185,6 @@ TEST(without_kernel)
 /* After a loss nothing is known of threads but by what is told again. */
 TEST(a_loss)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 109);
@@ -214,7 +205,6 @@ TEST(a_loss)
 /* Two goroutines are said to be on a thread: the first is on none that is known. */
 TEST(a_thread_taken)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 109);
@@ -232,7 +222,6 @@ TEST(a_thread_taken)
 /* Items before what came before them count as if they had come then. */
 TEST(back_in_time)
 {
-	begin();
 	item_at(90, (struct kernel_item){ .time = 90, .tid = 7, .kind = KERNEL_ON });
 	event(100, EV_SYNC, 0, 0, 0);
 	start_new(5, 7, 109);
@@ -246,7 +235,6 @@ TEST(back_in_time)
 
 TEST(mark_assist)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	event(110, EV_GO_STATUS, 1, 7, GO_RUNNING);
@@ -268,7 +256,6 @@ TEST(mark_workers)
 {
 	struct latency_worker w;
 
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 109);
@@ -313,7 +300,6 @@ TEST(order_of_mark_workers)
 		assert_true(latency__worker(latency, 1, &w));
 		assert_int_equal(w.wall, 10);
 		assert_false(latency__worker(latency, 2, &w));
-		end();
 	}
 	hash__seed[0] = seed;
 }
@@ -358,7 +344,6 @@ TEST(window_bounds)
 /* Waits for a CPU after the last event have no length: only one that began before it counts. */
 TEST(after_the_last_event)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 110);
@@ -380,7 +365,6 @@ TEST(delays)
 	struct latency_stats sum = {}, one = {};
 	struct latency_goroutine g;
 
-	begin();
 	event(0, EV_SYNC, 0, 0, 0);
 	core(1, 7, 0);
 	start_new(5, 7, 9);
@@ -407,7 +391,6 @@ TEST(delays)
 	latency_stats__deinit(&g.stats);
 	latency_stats__deinit(&sum);
 	latency_stats__deinit(&one);
-	end();
 }
 
 /* ---- any steps: the parts add up, and those of windows side by side do to those of all ---- */
@@ -519,7 +502,6 @@ static size_t sum_of(uint64_t seed, int64_t from, int64_t to, struct latency_sta
 		assert_int_equal(latency_stats__add(sum, &g.stats), 0);
 		latency_stats__deinit(&g.stats);
 	}
-	end();
 	return n;
 }
 
@@ -557,7 +539,6 @@ TEST(refused)
 	struct latency_opts opts = { .from = INT64_MIN, .to = INT64_MAX, .done = refuse };
 	struct error why = {};
 
-	begin();
 	event(1, EV_SYNC, 0, 0, 0);
 	latency__destroy(latency);
 	latency = latency__create(&opts);
@@ -565,7 +546,6 @@ TEST(refused)
 	event(2, EV_GO_STATUS, 1, 1, GO_WAITING);
 	assert_int_equal(latency__finish(latency, &why), -E2BIG);
 	assert_string_not_equal(why.text, "");
-	end();
 	latency__destroy(NULL);
 	record_store__destroy(NULL);
 }

@@ -8,7 +8,6 @@
 /* What a core does for other programs says nothing of ours, not even how late it is. */
 TEST(other_programs)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 109);
@@ -23,7 +22,6 @@ TEST(other_programs)
 /* The one that lost its thread to another takes it back with its next event. */
 TEST(a_thread_taken_back)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 109);
@@ -41,7 +39,6 @@ TEST(a_thread_taken_back)
 /* It was woken before it slept: that is why it waits for a core, whatever it left its own for. */
 TEST(woken_before_the_sleep)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 109);
@@ -56,7 +53,6 @@ TEST(woken_before_the_sleep)
 /* Labels and mark assists of goroutines that the trace never introduced. */
 TEST(unknown_goroutines)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	start_new(5, 7, 109);
 	on(8, 99);
@@ -71,7 +67,6 @@ TEST(unknown_goroutines)
 /* An assist that is repeated goes on; one that is active first has gone on since the generation. */
 TEST(assists_told_again)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	on(7, 5);
 	event(110, EV_GO_STATUS, 5, 7, GO_RUNNING);
@@ -92,7 +87,6 @@ TEST(labels)
 	static const char *const texts[] = { "GC (", "GC (x", "gc (dedicated)", "", "GC" };
 	struct latency_worker w;
 
-	begin();
 	for (size_t i = 0; i < 5; i++)
 		assert_int_equal(
 			dictionary__add_string(&dictionary, 100 + i, texts[i], strlen(texts[i])),
@@ -126,7 +120,6 @@ TEST(the_first_of_a_window)
 
 TEST(a_window_that_is_set)
 {
-	begin();
 	latency__set_window(latency, 115, 130);
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
@@ -251,7 +244,6 @@ TEST(start_functions)
 	uint32_t name = 77;
 	struct naming n;
 
-	begin();
 	assert_int_equal(naming__init(&n), 0);
 	assert_int_equal(dictionary__add_stack(&dictionary, 9, &nameless, 1), 0);
 	assert_int_equal(naming__start_function(n.names, &ev, 0, &pc, &name), 0);
@@ -265,5 +257,4 @@ TEST(start_functions)
 	assert_memory_equal(naming__name_at(&n, name).data, strings[WORKER],
 			    strlen(strings[WORKER]));
 	naming__deinit(&n);
-	end();
 }

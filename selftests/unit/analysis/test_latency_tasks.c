@@ -50,7 +50,6 @@ static void expect_tasks(const char *want)
 		assert_int_equal(sum, g.stats.part[PART_KERNEL_RUNNABLE]);
 	latency_stats__deinit(&g.stats);
 	free(text);
-	end();
 }
 
 /* A preempted thread waits for the CPU that it had, whichever it gets. */
@@ -95,7 +94,6 @@ TEST(not_over)
 /* What the CPU ran before is not known. */
 TEST(began_before)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 110);
@@ -108,7 +106,6 @@ TEST(began_before)
 
 TEST(not_aligned)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 110);
@@ -140,5 +137,4 @@ TEST(limits)
 		sum += g.stats.tasks.at[i].ns;
 	assert_int_equal(sum, 29800);
 	latency_stats__deinit(&g.stats);
-	end();
 }

@@ -24,7 +24,6 @@ TEST(cycles)
 {
 	uint32_t g[200];
 
-	begin();
 	for (unsigned int i = 0; i < 200; i++)
 		g[i] = path_table__get(&history, &history.goroutines, i + 1);
 	put_wait(g[0], 10, 50, g[1]);
@@ -36,7 +35,6 @@ TEST(cycles)
 	expect(3, 0, 60, "0-10 unknown g3\n10-50 goblock g3 scheduler\n50-60 running g3\n");
 	expect(11, 5, 60,
 	       "5-10 unknown g11\n10-50 goblock g111 goroutine by=g112\n50-60 running g11\n");
-	end();
 }
 
 static uint64_t seed = 88172645463325252ull;
@@ -169,7 +167,6 @@ TEST(any_history)
 		for (uint64_t n = some(300); n; n--, time += (int64_t)some(4))
 			add_something(time);
 		walk_anywhere();
-		end();
 	}
 }
 
@@ -239,7 +236,6 @@ TEST(any_events)
 		on(0, 0);
 		event(time, EV_SYNC, 0, 0, 0);
 		walk_anywhere();
-		end();
 	}
 }
 
@@ -265,5 +261,4 @@ TEST(limit)
 	assert_int_equal(path__walk(&history, 0, 0, 100000, &p), -E2BIG);
 	assert_int_equal(path__walk(&history, 0, 0, 3000, &p), 0);
 	path__deinit(&p);
-	end();
 }

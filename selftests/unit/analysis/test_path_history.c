@@ -11,7 +11,6 @@ TEST(call_of_two_tables)
 	struct kernel_thread kt = { .tid = 1, .run = KERNEL_RUNNING, .call = READ };
 	const struct path_list *calls;
 
-	begin();
 	assert_int_equal(kernel_threads__set(&threads, &kt), 0);
 	fold.tracker.now = 10;
 	assert_int_equal(path_fold__threads(&fold, &threads), 0);
@@ -27,7 +26,6 @@ TEST(call_of_two_tables)
 	fold.tracker.now = 50;
 	assert_int_equal(path_fold__threads(&fold, &threads), 0);
 	assert_int_equal(calls->n, 3);
-	end();
 }
 
 /* What lasted no time is not kept, and of the time up to the window the last. Time never goes back. */
@@ -36,7 +34,6 @@ TEST(items_of_a_list)
 	const struct path_list *list;
 	uint32_t g;
 
-	begin();
 	history.from = 20;
 	g = path_table__get(&history, &history.goroutines, 1);
 	list = &path_goroutine(&history, g)->states;
@@ -55,7 +52,6 @@ TEST(items_of_a_list)
 	assert_int_equal(path_list__before(list, sizeof(struct path_state), 21), 1);
 	assert_int_equal(path_list__before(list, sizeof(struct path_state), 39), 19);
 	assert_int_equal(path_list__before(list, sizeof(struct path_state), 40), 20);
-	end();
 }
 
 /* Who created it, and when; and that it ended. */
@@ -63,7 +59,6 @@ TEST(a_life)
 {
 	const struct path_goroutine *g;
 
-	begin();
 	all_run(2);
 	on(2, 2);
 	event(10, EV_GO_CREATE, 5, MAIN, WORKER);
@@ -77,7 +72,6 @@ TEST(a_life)
 	g = path_goroutine(&history, path_history__find_goroutine(&history, 1));
 	assert_true(g->ended);
 	assert_false(g->created_in_trace);
-	end();
 }
 
 /* What goroutine `id` does: its state, and the ids of its thread and its P; 0: none. */
@@ -134,7 +128,6 @@ TEST(in_the_middle)
 	};
 	struct order order = {};
 
-	begin();
 	for (size_t i = 0; i < sizeof(gs) / sizeof(*gs); i++)
 		assert_int_equal(map__put(&order.g, gs[i].id, &gs[i]), 0);
 	for (size_t i = 0; i < sizeof(ms) / sizeof(*ms); i++)
@@ -151,7 +144,6 @@ TEST(in_the_middle)
 	assert_int_equal(history.procs.n, 2);
 	map__deinit(&order.g);
 	map__deinit(&order.m);
-	end();
 }
 
 /* Some of everything: the first of a table, and others. */
@@ -168,7 +160,6 @@ static void fill(void)
 	}
 	on(0, 0);
 	event(100, EV_STW_BEGIN, STW, 0, 0);
-	end();
 }
 
 /* What is allocated must not grow from one history to the next. AddressSanitizer sees it by itself. */

@@ -187,7 +187,6 @@ TEST(own_time)
 	expect_sum(&sums.at[0], 20, 3, 2, false); /* 3 in the path of 0, 17 in the other */
 	expect_sum(&sums.at[1], 20, 3, 2, true);
 	path_sums__deinit(&sums);
-	end();
 }
 
 /* Those without a known function are not one. */
@@ -206,7 +205,6 @@ TEST(unknown_functions)
 	expect_sum(&sums.at[1], 3, 1, 1, false);
 	expect_sum(&sums.at[2], 1, 1, 1, false);
 	path_sums__deinit(&sums);
-	end();
 }
 
 /* The path's own goroutine as the cause of another's wait is not just any with its function. */
@@ -232,7 +230,6 @@ TEST(caused_by_itself)
 	assert_int_equal(sums.n, 1);
 	expect_sum(&sums.at[0], 13, 2, 1, false);
 	path_sums__deinit(&sums);
-	end();
 }
 
 /* More than are kept before equal ones are added up. */
@@ -253,5 +250,4 @@ TEST(many_paths)
 	expect_sum(&sums.at[2], 60000, 20000, 20000, false);
 	expect_sum(&sums.at[3], 40000, 20000, 20000, false);
 	path_sums__deinit(&sums);
-	end();
 }

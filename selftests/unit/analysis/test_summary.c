@@ -9,7 +9,6 @@
 
 TEST(a_life)
 {
-	begin(false);
 	event(100, EV_SYNC, 0, 0, 0);
 	on(0, TRACE_NO_G);
 	event(110, EV_GO_CREATE, 5, WORKER, 0);
@@ -31,13 +30,11 @@ TEST(a_life)
 	event(200, EV_SYNC, 0, 0, 0);
 	expect("5 main.worker@200 created=110 started=125 ended=180"
 	       " exec=28 wait=20 total=70 block[chan receive]=22\n");
-	end();
 }
 
 /* What was there before the trace has been in its state since the generation began. */
 TEST(from_the_start)
 {
-	begin(false);
 	event(100, EV_SYNC, 0, 0, 0);
 	event(110, EV_GO_STATUS, 1, 1, GO_RUNNING);
 	event(111, EV_GO_STATUS, 2, 1, GO_RUNNABLE);
@@ -55,22 +52,18 @@ TEST(from_the_start)
 	       "3 @0 created=100 total=100 block[]=100\n"
 	       "4 @0 created=100 sys=87 sysblock=13 total=100\n"
 	       "5 @0 created=100 sys=100 total=100\n");
-	end();
 }
 
 /* A trace that begins without a sync begins with its first event. */
 TEST(without_a_sync)
 {
-	begin(false);
 	event(100, EV_HEAP_ALLOC, 1, 0, 0);
 	event(110, EV_GO_STATUS, 1, 1, GO_RUNNING);
 	expect("1 @0 created=100 started=110 exec=10 total=10\n");
-	end();
 }
 
 TEST(system_calls)
 {
-	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
 	start_new(1, 0, 10);
 	event(20, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
@@ -88,13 +81,11 @@ TEST(system_calls)
 	event(60, EV_SYNC, 0, 0, 0);
 	expect("1 main.worker@200 created=10 started=11"
 	       " exec=19 wait=6 sys=12 sysblock=13 total=50 twice=7\n");
-	end();
 }
 
 /* Go forgets whose call the P is in when an earlier call on it ends; so do we. */
 TEST(a_stolen_p)
 {
-	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
 	start_new(1, 0, 10);
 	event(20, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
@@ -109,12 +100,10 @@ TEST(a_stolen_p)
 	event(61, EV_SYNC, 0, 0, 0);
 	expect("1 main.worker@200 created=10 started=11 exec=9 wait=21 sys=1 sysblock=20 total=51\n"
 	       "2 main.worker@200 created=30 started=31 exec=9 wait=2 sys=20 total=31\n");
-	end();
 }
 
 TEST(forever)
 {
-	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
 	start_new(1, 0, 10);
 	event(17, EV_GC_MARK_ASSIST_BEGIN, 0, 0, 0);
@@ -127,12 +116,10 @@ TEST(forever)
 	expect("1 main.worker@200 created=10 started=11 ended=20 exec=9 wait=1 total=10"
 	       " gcwork=3 range[GC mark assist]=3\n"
 	       "2 main.worker@200 created=30 started=31 ended=40 exec=9 wait=41 total=10\n");
-	end();
 }
 
 TEST(ranges)
 {
-	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
 	event(2, EV_GO_STATUS, 7, 1, GO_WAITING);
 	event(3, EV_GC_MARK_ASSIST_ACTIVE, 7, 0, 0); /* counts from the sync on */
@@ -153,13 +140,11 @@ TEST(ranges)
 	expect("1 main.worker@200 created=10 started=11 ended=70 exec=59 wait=1 total=60"
 	       " gcwork=25 range[GC mark assist]=25 range[stop-the-world (sweep)]=12\n"
 	       "7 @0 created=1 total=98 block[]=98 range[GC mark assist]=98\n");
-	end();
 }
 
 /* A P's range is the time of the goroutine that is there at both ends. */
 TEST(sweeps)
 {
-	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
 	start_new(1, 0, 10);
 	event(20, EV_GC_SWEEP_BEGIN, 0, 0, 0);
@@ -183,13 +168,11 @@ TEST(sweeps)
 	       " gcwork=5 block[chan receive]=28 range[GC incremental sweep]=33\n"
 	       "2 main.worker@200 created=40 started=41 exec=19 wait=1 total=20"
 	       " gcwork=10 range[GC incremental sweep]=10\n");
-	end();
 }
 
 /* Of a mark assist what it ran; a sweep within it, or one that outlasts it, counts once. */
 TEST(gc_work)
 {
-	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
 	start_new(1, 0, 10);
 	event(20, EV_GC_MARK_ASSIST_BEGIN, 0, 0, 0);
@@ -207,13 +190,11 @@ TEST(gc_work)
 	event(90, EV_SYNC, 0, 0, 0);
 	expect("1 main.worker@200 created=10 started=11 exec=49 wait=11 total=80 gcwork=30"
 	       " block[chan receive]=20 range[GC incremental sweep]=8 range[GC mark assist]=56\n");
-	end();
 }
 
 /* One that goes on as the trace begins has done so from there, and one that is named later, from its begin. */
 TEST(gc_work_goes_on)
 {
-	begin(false);
 	event(100, EV_SYNC, 0, 0, 0);
 	on(0, TRACE_NO_G);
 	event(110, EV_GO_STATUS, 1, 1, GO_RUNNING);
@@ -228,12 +209,10 @@ TEST(gc_work_goes_on)
 	expect("1 @0 created=100 started=110 exec=60 total=60 gcwork=20 range[GC mark assist]=20\n"
 	       "2 main.worker@200 created=130 started=131 exec=29 wait=1 total=30 gcwork=20"
 	       " range[GC mark assist]=20\n");
-	end();
 }
 
 TEST(names)
 {
-	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
 	event(2, EV_GO_STATUS, 1, 1, GO_RUNNING);
 	event(3, EV_GO_STATUS, 2, 1, GO_WAITING);
@@ -247,7 +226,6 @@ TEST(names)
 	expect("1 runtime.gcBgMarkWorker@300 created=1 started=2"
 	       " exec=11 wait=1 sys=6 total=19 block[chan receive]=1\n"
 	       "2 @0 created=1 wait=10 total=19 block[]=9\n");
-	end();
 
 	assert_true(summary__is_system((struct trace_string){ "", 0 }));
 	assert_true(summary__is_system((struct trace_string){ "runtime.bgsweep", 15 }));
@@ -273,7 +251,6 @@ TEST(kept)
 	static const int64_t times[] = { INT64_MIN, -1, 1, 127, 128, INT64_MAX };
 	struct duration durations[] = { { 0, 1 }, { 5, 2 }, { INT64_MIN, 3 } };
 
-	begin(false);
 	g.stats.block = (struct durations){ durations, 3, 3 };
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		g.stats.exec = g.stats.total = g.ended = times[i];
@@ -298,7 +275,6 @@ TEST(kept)
 		assert_int_equal(g.id, 2 - i);
 		summary_stats__deinit(&g.stats);
 	}
-	end();
 }
 
 TEST(add_up)
@@ -344,7 +320,6 @@ TEST(nonsense)
 	event(6, EV_GO_STATUS, 1, 1, GO_RUNNING); /* again for the first time */
 	event(7, EV_USER_TASK_BEGIN, 1, 1, TASK); /* its own parent */
 	assert_int_equal(summary__finish(summary, &error), 0);
-	end();
 }
 
 TEST(too_many_kinds)
@@ -352,7 +327,6 @@ TEST(too_many_kinds)
 	struct summary_goroutine g;
 	char reason[16];
 
-	begin(false);
 	for (uint64_t i = 0; i < 1000; i++) {
 		snprintf(reason, sizeof(reason), "reason %d", (int)i);
 		add_string(1000 + i, reason);
@@ -371,7 +345,6 @@ TEST(too_many_kinds)
 	expect_text(summary__kind(summary, g.stats.block.at[254].kind), "(all others)");
 	assert_int_equal(g.stats.block.at[254].ns, 1000 - 254);
 	summary_stats__deinit(&g.stats);
-	end();
 }
 
 /*
@@ -405,7 +378,6 @@ TEST(a_window)
 	expect("5 main.worker@200 created=110 started=111 ended=198"
 	       " exec=20 wait=5 total=40 block[chan receive]=15\n"
 	       "  7:step start=120 end=195 exec=20 wait=5 total=40 block[chan receive]=15\n");
-	end();
 }
 
 /* A summary that ends while goroutines, Ps and ranges of them are there. AddressSanitizer sees what is left. */
@@ -423,7 +395,6 @@ TEST(all_is_freed)
 			event(130, EV_GC_SWEEP_BEGIN, 0, 0, 0);
 			event(140, EV_USER_REGION_BEGIN, 0, STEP, 0);
 		}
-		end();
 	}
 	assert_true(memory_in_use() < before + 8000);
 }

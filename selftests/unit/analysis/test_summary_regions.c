@@ -41,7 +41,6 @@ TEST(regions)
 	       /* the runtime works for no task */
 	       "3 runtime.gcBgMarkWorker@300 created=32 started=61 ended=71"
 	       " exec=10 wait=29 total=39\n");
-	end();
 }
 
 /* Ranges that are open at a region's start, and end within it in another order. */
@@ -61,7 +60,6 @@ TEST(ranges_of_regions)
 	       " gcwork=15 range[GC mark assist]=15 range[stop-the-world (sweep)]=11\n"
 	       "  3:step start=30 end=40 exec=10 total=10 gcwork=5"
 	       " range[GC mark assist]=5 range[stop-the-world (sweep)]=3\n");
-	end();
 }
 
 static void expect_list(const struct summary_list *list, const char *want)
@@ -129,7 +127,6 @@ TEST(tasks)
 	expect_list(&t->regions, "22 never");
 	expect_list(&t->logs, "23 33 34");
 	assert_null(summary__task(summary, 3));
-	end();
 }
 
 /* Regions within regions, each with hundreds of kinds: an end before memory has one. */
@@ -156,5 +153,4 @@ TEST(too_many_regions)
 	assert_string_equal(
 		error.text,
 		"cannot summarize the goroutines: too many regions are open at the same time");
-	end();
 }

@@ -17,13 +17,6 @@ static void begin_waits(uint32_t longest, bool runtime)
 	assert_non_null(waits);
 }
 
-static void end_waits(void)
-{
-	waits__destroy(waits);
-	waits = NULL;
-	end();
-}
-
 static void put_text(FILE *f, const char *before, struct trace_string s)
 {
 	if (s.len)
@@ -98,12 +91,10 @@ TEST(longest_first)
 			  "60-61 block g2 main.worker: chan receive by=g1 main.main at chan "
 			  "receive<main.worker\n"
 			  "61-62 sched g2 main.worker at chan receive<main.worker\n");
-	end_waits();
 	begin_waits(1, false);
 	some_waits();
 	expect_waits(71, "10-30 block g1 main.main: chan receive by=g2 main.worker at chan "
 			 "receive<main.main\n");
-	end_waits();
 }
 
 /* Cut at both ends of the window. Of 70 exactly there is nothing left. */
@@ -116,7 +107,6 @@ TEST(windows)
 			 "25-30 block g1 main.main: chan receive before by=g2 main.worker at chan "
 			 "receive<main.main\n"
 			 "30-35 sched g1 main.main at chan receive<main.main\n");
-	end_waits();
 }
 
 /*
@@ -136,7 +126,6 @@ TEST(before_the_trace)
 					   "0-40 block g7 before by=g1\n"
 					   "40-50 sched g7 on\n" :
 					   "");
-		end_waits();
 	}
 }
 
@@ -152,7 +141,6 @@ TEST(reused)
 	on(2, 5);
 	event(60, EV_GO_DESTROY, 0, 0, 0);
 	expect_waits(90, "50-57 sched g5 main.holder at chan receive<main.holder\n");
-	end_waits();
 }
 
 TEST(lost_events)
@@ -166,7 +154,6 @@ TEST(lost_events)
 	expect_waits(40, "10-30 block g1 main.main: chan receive lost by=g2 at chan "
 			 "receive<main.main\n"
 			 "30-31 sched g1 main.main at chan receive<main.main\n");
-	end_waits();
 }
 
 /* More than the heap holds, in any order: the longest, and of equal ones the earliest, are kept. */
@@ -191,7 +178,6 @@ TEST(many)
 		assert_int_equal(all[i].to - all[i].from, 2500 - (int64_t)i / 2);
 		assert_true(i % 2 == 0 || all[i - 1].from < all[i].from);
 	}
-	end_waits();
 }
 
 /* The causes of g1's wait: g2 ran, and was runnable while g3 had its P. */
@@ -228,7 +214,6 @@ TEST(causes)
 	assert_int_equal(wait__causes(&history, &all[0], &budget, &c), 0);
 	assert_false(c.known);
 	assert_int_equal(budget, 0);
-	end_waits();
 }
 
 /* It goes on after the window, though not in the history: nothing is pending in the causes. */
@@ -246,7 +231,6 @@ TEST(cut_causes)
 	assert_int_equal(wait__causes(&history, &all[0], &budget, &c), 0);
 	assert_true(all[0].goes_on && c.n == 1);
 	assert_int_equal(c.at[0].like.cause, PATH_CAUSE_NONE);
-	end_waits();
 }
 
 static void on_cpu(int64_t time, uint64_t tid, uint64_t duration, uint64_t g)
@@ -271,5 +255,4 @@ TEST(run_queue)
 	off(50, 1, GT_OFF_PREEMPTED, STRESS, 0);
 	off(52, 2, GT_OFF_SLEEPING, STRESS, 0);
 	expect_waits(60, "15-40 runqueue g1 before\n50-60 runqueue g1 on\n");
-	end_waits();
 }

@@ -23,7 +23,6 @@ TEST(pauses)
 	event(31, 1, 7, EV_STW_BEGIN, why);
 	watched.go_losses++;
 	expect_none(40);
-	unwatch();
 }
 
 TEST(collections)
@@ -36,7 +35,6 @@ TEST(collections)
 	event(20, 2, 8, EV_GC_ACTIVE, 3); /* begun before */
 	event(29, 2, 8, EV_GC_END, 4);
 	expect_none(30);
-	unwatch();
 }
 
 /* The number after each event, and the cause that is expected. */
@@ -65,7 +63,6 @@ TEST(goroutines)
 	watch("goroutines:100", NULL, NULL);
 	watched.stats.at_start = 100;
 	number_of_goroutines(101, true, NULL);
-	unwatch();
 }
 
 TEST(heap)
@@ -84,7 +81,6 @@ TEST(heap)
 	event(8, 1, 7, EV_HEAP_ALLOC, 900);
 	event(9, 1, 7, EV_HEAP_ALLOC, 1024);
 	expect_cause(9, 9, "heap:1K: 1024 bytes of heap");
-	unwatch();
 }
 
 static void item(uint64_t ms, enum kernel_kind kind, enum kernel_run run, uint64_t since)
@@ -122,7 +118,6 @@ TEST(runqueue)
 	item(61, KERNEL_WAKING, KERNEL_RUNNABLE, 61);
 	item(62, KERNEL_ENDED, KERNEL_GONE, 62);
 	expect_none(80);
-	unwatch();
 }
 
 static int checked(const char *text, uint32_t sets, char **ret)

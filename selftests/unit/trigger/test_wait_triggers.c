@@ -24,7 +24,6 @@ TEST(once_per_wait)
 	event(43, 1, 7, EV_GO_STOP, 0);
 	event(47, 1, 0, EV_GO_START, 7);
 	expect_none(60);
-	unwatch();
 }
 
 TEST(two_limits)
@@ -36,7 +35,6 @@ TEST(two_limits)
 	expect_cause(9, 8, "runnable:5ms: goroutine 8 runnable for 5.0 ms");
 	event(10, 1, 0, EV_GO_START, 7);
 	expect_cause(13, 13, "runnable:10ms: goroutine 8 runnable for 10.0 ms");
-	unwatch();
 }
 
 TEST(ends_in_between)
@@ -54,7 +52,6 @@ TEST(ends_in_between)
 	expect_cause(9, 9, "runnable:5ms: goroutine 5 runnable for 5.0 ms");
 	event(9, 1, 2, EV_GO_SWITCH_DESTROY, 5);
 	expect_none(100);
-	unwatch();
 }
 
 TEST(reasons)
@@ -73,7 +70,6 @@ TEST(reasons)
 	block(11, 8, "network");
 	expect_cause(20, 16,
 		     "blocked:5ms:network: goroutine 8 (main.f) blocked on network for 5.0 ms");
-	unwatch();
 }
 
 static void call(uint64_t ms, uint32_t tid, uint32_t number)
@@ -101,7 +97,6 @@ TEST(system_calls)
 	event(26, 3, 7, EV_GO_SYSCALL_END_BLOCKED, 1);
 	call(27, 3, 0); /* the thread goes on without it */
 	expect_none(40);
-	unwatch();
 }
 
 TEST(any_system_call)
@@ -120,7 +115,6 @@ TEST(any_system_call)
 	watched.start_function = "os/signal.loop";
 	event(40, 3, 7, EV_GO_SYSCALL_BEGIN, 1);
 	expect_none(60);
-	unwatch();
 }
 
 TEST(losses)
@@ -141,7 +135,6 @@ TEST(losses)
 		event(t + 22, 1, 7, EV_GO_STOP, 0);
 		expect_cause(t + 30, t + 27, RUNNABLE_7);
 	}
-	unwatch();
 }
 
 #define GS 40
@@ -195,7 +188,6 @@ TEST(as_the_model)
 		if (rand() % 10 == 0)
 			model_watermark(time);
 	}
-	unwatch();
 }
 
 /* Would take hours if an event or a watermark looked at each. */
@@ -213,5 +205,4 @@ TEST(million)
 	for (uint64_t g = 1; g <= n; g++)
 		event(2000, 1, 0, EV_GO_START, g);
 	expect_none(3000);
-	unwatch();
 }

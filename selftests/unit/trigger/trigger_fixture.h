@@ -49,10 +49,20 @@ static void watch(const char *first, const char *second, const char *third)
 
 static void unwatch(void)
 {
-	assert_int_equal(triggers__failure(made.t), 0);
+	if (made.t)
+		assert_int_equal(triggers__failure(made.t), 0);
 	triggers__destroy(made.t);
 	intern__destroy(made.intern);
+	memset(&made, 0, sizeof(made));
 }
+
+static int trigger_teardown(void **state)
+{
+	unwatch();
+	return 0;
+}
+
+FIXTURE(NULL, trigger_teardown)
 
 /* On thread `tid`, on which goroutine `goid` runs. */
 static void event(uint64_t ms, uint32_t tid, uint64_t goid, enum ev type, uint64_t arg)

@@ -95,6 +95,7 @@ static bool follow(const char *name, int64_t g_m)
 	struct go_func f;
 
 	assert_true(pclntab__named(p.pt, name, &f));
+	flow__deinit(&flow);
 	memset(&flow, 0, sizeof(flow));
 	return flow__read(&flow, p.elf, p.pt, &f, g_m);
 }
@@ -129,7 +130,6 @@ TEST(ways_meet)
 	begin("runtime.callee");
 	assert_true(follow("same", -1));
 	expect_entry(stored(8), GPR_BX);
-	flow__deinit(&flow);
 
 	assert_true(follow("differ", -1));
 	expect_kind(stored(8), VALUE_JOIN);
@@ -139,15 +139,12 @@ TEST(ways_meet)
 	expect_entry(stored(32), GPR_SI);
 	expect_kind(stored(40), VALUE_JOIN);
 	assert_int_not_equal(stored(40), stored(8));
-	flow__deinit(&flow);
 
 	/* Where one path has no value, the value is unknown, and no two are equal. */
 	assert_true(follow("lost", -1));
 	expect_kind(stored(8), VALUE_OPAQUE);
 	expect_kind(stored(16), VALUE_OPAQUE);
 	assert_int_not_equal(stored(8), stored(16));
-	flow__deinit(&flow);
-	go_made__close(&p);
 }
 
 /* A value changed by a loop differs from the one before it; others are unchanged. */
@@ -159,8 +156,6 @@ TEST(loops)
 	expect_kind(stored(24), VALUE_JOIN);
 	assert_int_not_equal(stored(24), stored(8));
 	expect_entry(stored(32), GPR_BX);
-	flow__deinit(&flow);
-	go_made__close(&p);
 }
 
 /* There is no path after a function that does not return. */
@@ -178,30 +173,21 @@ TEST(ends)
 		begin(gone[i]);
 		assert_true(follow("leaves", -1));
 		expect_entry(stored(8), GPR_CX);
-		flow__deinit(&flow);
 		assert_true(follow("last", -1));
 		expect_entry(stored(8), GPR_BX);
-		flow__deinit(&flow);
-		go_made__close(&p);
 	}
 	for (size_t i = 0; i < sizeof(come) / sizeof(come[0]); i++) {
 		begin(come[i]);
 		assert_true(follow("leaves", -1));
 		expect_kind(stored(8), VALUE_JOIN);
-		flow__deinit(&flow);
-		go_made__close(&p);
 	}
 	begin("runtime.callee");
 	assert_true(follow("stops", -1));
 	expect_entry(stored(8), GPR_CX);
-	flow__deinit(&flow);
 	assert_true(follow("returns", -1));
 	expect_entry(stored(8), GPR_CX);
-	flow__deinit(&flow);
 	assert_true(follow("tail", -1)); /* to another function */
 	assert_int_equal(stored(8), 0);
-	flow__deinit(&flow);
-	go_made__close(&p);
 }
 
 TEST(no_way_to_follow)
@@ -210,12 +196,9 @@ TEST(no_way_to_follow)
 	assert_false(follow("table", -1)); /* a jump to code that is not reached otherwise */
 	assert_true(follow("padded", -1)); /* but bytes after a jump may be data */
 	expect_entry(stored(8), GPR_BX);
-	flow__deinit(&flow);
 	assert_true(follow("unseen", -1)); /* without such a jump it is dead code */
 	assert_int_equal(stored(16), 0);
-	flow__deinit(&flow);
 	assert_false(follow("middle", -1)); /* into an instruction */
-	go_made__close(&p);
 }
 
 /* A slot whose address is taken later in a loop may change at any time; its neighbour may not. */
@@ -225,8 +208,6 @@ TEST(escapes)
 	assert_true(follow("escape", -1));
 	expect_kind(stored(8), VALUE_OPAQUE);
 	expect_entry(stored(16), GPR_BX);
-	flow__deinit(&flow);
-	go_made__close(&p);
 }
 
 /* runtime.acquirem() returns g.m, if that is known to be at some offset. */
@@ -244,9 +225,7 @@ TEST(the_thread)
 			assert_int_equal(v->width, 8);
 			expect_kind(v->base, VALUE_G);
 		}
-		flow__deinit(&flow);
 	}
-	go_made__close(&p);
 }
 
 /* Small functions that builds without inlining call: their effect on [rax]. */
@@ -290,22 +269,16 @@ TEST(helpers)
 		} else {
 			expect_kind(stored(8), VALUE_OPAQUE);
 		}
-		flow__deinit(&flow);
-		go_made__close(&p);
 	}
 	for (size_t i = 0; i < 3; i++) { /* a pointer and the same pointer */
 		begin(same[i]);
 		assert_true(follow("calls", -1));
 		expect_entry(stored(8), GPR_AX);
 		expect_kind(stored(16), VALUE_OPAQUE);
-		flow__deinit(&flow);
-		go_made__close(&p);
 	}
 	begin("runtime.acquirem"); /* unknown */
 	assert_true(follow("calls", -1));
 	expect_kind(stored(8), VALUE_OPAQUE);
-	flow__deinit(&flow);
-	go_made__close(&p);
 }
 
 /* Up to 1.20 the write barrier stores the register in its name to [rdi], and preserves all. */
@@ -334,8 +307,6 @@ TEST(write_barriers)
 		expect_kind(stored(32), VALUE_OPAQUE); /* R11 is its result */
 		expect_entry(stored(40), GPR_BX);
 		expect_entry(stored(48), GPR_SI);
-		flow__deinit(&flow);
-		go_made__close(&p);
 	}
 	for (int i = 0; i < 2; i++) { /* these write somewhere on the stack */
 		begin(i ? "runtime.duffzero" : "runtime.duffcopy");
@@ -345,8 +316,6 @@ TEST(write_barriers)
 		expect_kind(stored(24), VALUE_OPAQUE);
 		expect_kind(stored(40), VALUE_OPAQUE);
 		expect_kind(stored(48), VALUE_OPAQUE);
-		flow__deinit(&flow);
-		go_made__close(&p);
 	}
 }
 
@@ -363,8 +332,6 @@ TEST(arguments)
 		assert_true(follow("calls", -1));
 		expect_kind(stored(40), first ? VALUE_OPAQUE : VALUE_ENTRY);
 		expect_kind(stored(48), second ? VALUE_OPAQUE : VALUE_ENTRY);
-		flow__deinit(&flow);
-		go_made__close(&p);
 	}
 	funcs[0].args = 0;
 }
@@ -374,12 +341,10 @@ TEST(limits)
 	begin("runtime.callee");
 	assert_true(follow("branches", -1));
 	expect_entry(stored(8), GPR_BX);
-	flow__deinit(&flow);
 	assert_false(follow("many", -1)); /* more than 4096 blocks */
 	assert_true(follow("large", -1)); /* 64 KiB */
 	assert_int_equal(flow.steps.n, 65536);
 	flow__deinit(&flow);
 	assert_true(!flow.access && !flow.n && !flow.steps.step && !flow.values.v);
 	assert_false(follow("larger", -1));
-	go_made__close(&p);
 }

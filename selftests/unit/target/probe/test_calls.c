@@ -161,7 +161,6 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	go_made__close(&program);
 	return 0;
 }
 

@@ -116,7 +116,6 @@ static void expect_refused(enum gt_probe probe, const char *callee, const char *
 	assert_int_equal(runtime__count(&r, probe), 0); /* not even the function's own */
 	assert_non_null(strstr(r.err.text, text));
 	assert_non_null(strstr(r.err.text, "-pgo=off"));
-	runtime__close(&r);
 }
 
 static void expect_found(void)
@@ -137,7 +136,6 @@ TEST(changes_of_status)
 	expect_site(&r, GT_PROBE_DESTROY, f_gdestroy, 0);
 	expect_site(&r, GT_PROBE_DESTROY, s_cas1, cookie);
 	expect_site(&r, GT_PROBE_DESTROY, s_cas2, cookie);
-	runtime__close(&r);
 
 	/* A function of the table within it: the innermost counts. */
 	init("go1.25.3");
@@ -149,7 +147,6 @@ TEST(changes_of_status)
 	runtime__find(&r);
 	expect_site(&r, GT_PROBE_DESTROY, s_cas1, cookie);
 	assert_null(runtime__site(&r, GT_PROBE_DESTROY, s_cas2));
-	runtime__close(&r);
 
 	/* Two copies in one function: each site once. */
 	init("go1.25.3");
@@ -162,7 +159,6 @@ TEST(changes_of_status)
 	assert_int_equal(runtime__count(&r, GT_PROBE_DESTROY), 3);
 	expect_site(&r, GT_PROBE_DESTROY, s_cas1, cookie);
 	expect_site(&r, GT_PROBE_DESTROY, s_cas2, cookie);
-	runtime__close(&r);
 
 	/* If one of two has no usable branch, neither gets a site. */
 	init("go1.25.3");
@@ -183,7 +179,6 @@ TEST(another_row_sees_it)
 	expect_found();
 	assert_int_equal(runtime__count(&r, GT_PROBE_DESTROY), 1);
 	expect_site(&r, GT_PROBE_SWITCH, f_clear, 0);
-	runtime__close(&r);
 }
 
 TEST(no_way_to_see)
@@ -201,14 +196,12 @@ TEST(by_their_callers)
 	expect_found();
 	assert_int_equal(runtime__count(&r, GT_PROBE_SYSCALL_ENTER), 2);
 	expect_site(&r, GT_PROBE_SYSCALL_ENTER, f_syscall, GT_SYSCALL_OF_CALLER);
-	runtime__close(&r);
 	/* in another one by its change of status */
 	init("go1.25.3");
 	INLINED("other.syscall", "runtime.reentersyscall", syscall);
 	expect_found();
 	expect_site(&r, GT_PROBE_SYSCALL_ENTER, s_syscall,
 		    GT_SITE_CAS(GPR_R9, GPR_R10, false, 2, 3));
-	runtime__close(&r);
 
 	init("go1.25.3");
 	runtime__rename(&r, "other.bare", "runtime.exitsyscall.func1");
@@ -216,7 +209,6 @@ TEST(by_their_callers)
 		f_bare + 5);
 	expect_found();
 	expect_site(&r, GT_PROBE_SYSCALL_LOST, f_bare, 0);
-	runtime__close(&r);
 	/* neither in a closure of another function nor in what is no closure */
 	init("go1.25.3");
 	runtime__rename(&r, "other.bare", "runtime.newproc.func2");
@@ -239,13 +231,11 @@ TEST(yields)
 	INLINED("other.yield", "runtime.goschedImpl", yield);
 	expect_found();
 	expect_site(&r, GT_PROBE_GOSCHED, s_yield, cookie | GT_GOSCHED_YIELDS);
-	runtime__close(&r);
 	init("go1.25.3");
 	runtime__rename(&r, "other.yield", "runtime.gopreempt_m");
 	INLINED("runtime.gopreempt_m", "runtime.goschedImpl", yield);
 	expect_found();
 	expect_site(&r, GT_PROBE_GOSCHED, s_yield, cookie | GT_GOSCHED_PREEMPTED);
-	runtime__close(&r);
 }
 
 TEST(processors)
@@ -259,7 +249,6 @@ TEST(processors)
 	assert_int_equal(runtime__count(&r, GT_PROBE_P_STOP), 2);
 	expect_site(&r, GT_PROBE_P_STOP, s_clear, 0);
 	assert_int_equal(runtime__site(&r, GT_PROBE_P_STOP, s_clear)->cost, SITE_STEPPED);
-	runtime__close(&r);
 
 	for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++) {
 		init("go1.25.3");
@@ -268,7 +257,6 @@ TEST(processors)
 		expect_found();
 		assert_int_equal(runtime__count(&r, GT_PROBE_P_HANDOFF), 2);
 		expect_site(&r, GT_PROBE_P_HANDOFF, s_taken, GT_SITE_OPERAND(GPR_DX, false));
-		runtime__close(&r);
 		/* these take it out of a system call: it must be seen there */
 		init("go1.25.3");
 		runtime__rename(&r, "other.clear", takers[i]);
@@ -279,7 +267,6 @@ TEST(processors)
 	INLINED("other.clear", "runtime.handoffp", clear);
 	expect_found();
 	assert_int_equal(runtime__count(&r, GT_PROBE_P_HANDOFF), 1);
-	runtime__close(&r);
 }
 
 /* The reason is a constant, which has a byte. */
@@ -291,7 +278,6 @@ TEST(stops_of_the_world)
 	INLINED("other.stw", "runtime.stopTheWorldWithSema", stw);
 	expect_found();
 	expect_site(&r, GT_PROBE_STW_BEGIN, s_stw, GT_STW_REASON(254));
-	runtime__close(&r);
 	init("go1.25.3");
 	runtime__rename(&r, "other.acquire", "runtime.traceAcquireEnabled");
 	runtime__rename(&r, "other.tracer", "runtime.traceLocker.STWStart");
@@ -299,7 +285,6 @@ TEST(stops_of_the_world)
 	expect_found();
 	assert_string_equal(runtime__missing(&r, GT_PROBE_STW_BEGIN)->reason,
 			    "the compiler inlined runtime.stopTheWorldWithSema into other.stw255");
-	runtime__close(&r);
 	/* by a test of the tracer alone */
 	init("go1.25.3");
 	runtime__rename(&r, "other.acquire", "runtime.traceAcquireEnabled");
@@ -307,7 +292,6 @@ TEST(stops_of_the_world)
 	INLINED("other.stw", "runtime.needm", stw);
 	expect_found();
 	expect_site(&r, GT_PROBE_CREATE_SYSCALL, s_stw, 0);
-	runtime__close(&r);
 }
 
 /* A goroutine is created: runqput, inlined, stores it with a compare-and-swap of 8 bytes. */
@@ -320,7 +304,6 @@ TEST(created)
 	expect_found();
 	assert_int_equal(runtime__count(&r, GT_PROBE_CREATE), 1);
 	expect_site(&r, GT_PROBE_CREATE, s_next, GT_SITE_OBJECT(GPR_CX));
-	runtime__close(&r);
 	init("go1.25.3");
 	runtime__rename(&r, "runtime.newproc.func1", NULL);
 	runtime__rename(&r, "other.cas", "runtime.newproc.func1");
@@ -334,18 +317,15 @@ TEST(heap_sizes)
 	runtime__rename(&r, "other.added", "runtime.(*gcControllerState).update");
 	expect_found();
 	expect_site(&r, GT_PROBE_HEAP_ALLOC, s_added, GT_SITE_OBJECT(GPR_DI));
-	runtime__close(&r);
 	init("go1.25.3");
 	runtime__rename(&r, "other.counter", "runtime.(*gcControllerState).update");
 	expect_found();
 	expect_site(&r, GT_PROBE_HEAP_ALLOC, s_counter,
 		    GT_SITE_OBJECT(GPR_DI) | GT_SITE_COUNTER(MADE_ADDR_OF(f_bare) + 8));
-	runtime__close(&r);
 	init("go1.25.3");
 	INLINED("other.added", "runtime.(*gcControllerState).update", added);
 	expect_found();
 	expect_site(&r, GT_PROBE_HEAP_ALLOC, s_added, GT_SITE_OBJECT(GPR_DI));
-	runtime__close(&r);
 	/* Unoptimized: the first call of the atomic addition. */
 	init("go1.25.3");
 	runtime__rename(&r, "other.bare", "(*Uint64).Add");
@@ -354,7 +334,6 @@ TEST(heap_sizes)
 	expect_found();
 	assert_int_equal(runtime__count(&r, GT_PROBE_HEAP_ALLOC), 1);
 	expect_site(&r, GT_PROBE_HEAP_ALLOC, s_called, GT_SITE_OBJECT(GPR_AX));
-	runtime__close(&r);
 }
 
 /* Up to 1.24 the goal is the second result; then the controller's first member tells it. */
@@ -368,21 +347,18 @@ TEST(goals)
 	expect_found();
 	expect_site(&r, GT_PROBE_HEAP_GOAL, s_goal,
 		    GT_SITE_PLACE(MADE_ADDR_OF(f_bare), MADE_ADDR_OF(s_goal)));
-	runtime__close(&r);
 	for (size_t i = 0; i < 2; i++) {
 		init("go1.25.3");
 		runtime__rename(&r, "other.tracer", "runtime.(*gcControllerState).trigger");
 		runtime__rename(&r, unfit[i], "runtime.gcControllerCommit");
 		expect_found();
 		assert_non_null(runtime__missing(&r, GT_PROBE_HEAP_GOAL));
-		runtime__close(&r);
 	}
 	init("go1.24.0");
 	runtime__rename(&r, "other.tracer", "runtime.(*gcControllerState).trigger");
 	runtime__rename(&r, "other.goal", "runtime.gcControllerCommit");
 	expect_found();
 	expect_site(&r, GT_PROBE_HEAP_GOAL, s_goal, 0);
-	runtime__close(&r);
 }
 
 /* The cookie is where the call of the tracer returns to. */
@@ -395,7 +371,6 @@ TEST(assists)
 	expect_found();
 	expect_site(&r, GT_PROBE_ASSIST_BEGIN, s_assist,
 		    GT_SITE_PLACE(MADE_ADDR_OF(s_assist_end), MADE_ADDR_OF(s_assist)));
-	runtime__close(&r);
 }
 
 /* Before 1.22: the branch around the call, whether that is the tracer's or inlined from it. */
@@ -408,31 +383,26 @@ TEST(guards)
 	assert_int_equal(runtime__count(&r, GT_PROBE_ASSIST_BEGIN), 1);
 	expect_site(&r, GT_PROBE_ASSIST_BEGIN, s_guard,
 		    GT_SITE_PLACE(MADE_ADDR_OF(s_guard_end), MADE_ADDR_OF(s_guard)));
-	runtime__close(&r);
 	init("go1.21.0");
 	runtime__rename(&r, "other.guard", "runtime.gcAssistAlloc");
 	inlined("runtime.gcAssistAlloc", "runtime.traceGCMarkAssistDone", f_guard + 4, s_guard_end);
 	runtime__find(&r);
 	assert_int_equal(runtime__count(&r, GT_PROBE_ASSIST_END), 1);
 	expect_site(&r, GT_PROBE_ASSIST_END, s_guard, 0);
-	runtime__close(&r);
 	init("go1.21.0"); /* one of two calls has no branch around it: none */
 	runtime__rename(&r, "other.tracer", "runtime.traceGCMarkAssistStart");
 	runtime__rename(&r, "other.unguarded", "runtime.gcAssistAlloc");
 	runtime__find(&r);
 	assert_int_equal(runtime__count(&r, GT_PROBE_ASSIST_BEGIN), 0);
-	runtime__close(&r);
 	init("go1.21.0"); /* another call comes in between for a chunk alone */
 	runtime__rename(&r, "other.tracer", "runtime.traceGCSweepSpan");
 	runtime__rename(&r, "other.chunk", "runtime.(*mheap).reclaimChunk");
 	runtime__find(&r);
 	expect_site(&r, GT_PROBE_SWEEP_SPAN, s_chunk,
 		    GT_SITE_PLACE(MADE_ADDR_OF(s_chunk_end), MADE_ADDR_OF(s_chunk)));
-	runtime__close(&r);
 	init("go1.21.0");
 	runtime__rename(&r, "other.tracer", "runtime.traceGCMarkAssistStart");
 	runtime__rename(&r, "other.chunk", "runtime.gcAssistAlloc");
 	runtime__find(&r);
 	assert_int_equal(runtime__count(&r, GT_PROBE_ASSIST_BEGIN), 0);
-	runtime__close(&r);
 }

@@ -123,7 +123,6 @@ TEST(a_whole_runtime)
 	for (size_t i = 0; i < r.sites.nmissing; i++)
 		assert_false(r.sites.missing[i].needed || r.sites.has[r.sites.missing[i].probe]);
 	assert_false(r.sites.has[GT_PROBE_PROCS]);
-	runtime__close(&r);
 }
 
 /* Without any one of them the trace would be wrong. */
@@ -143,7 +142,6 @@ TEST(each_is_needed)
 		assert_non_null(strstr(r.err.text, text));
 		assert_null(strstr(r.err.text, "pgo"));
 		assert_in_range(r.sites.n, 18, 19); /* the others are found nevertheless */
-		runtime__close(&r);
 	}
 }
 
@@ -160,7 +158,6 @@ TEST(changes_of_status)
 	expect_site(&r, GT_PROBE_CAS_RUNNABLE, s_idle, GT_SITE_CALL(4, 1) | GT_VIA_GC_WORKER);
 	expect_site(&r, GT_PROBE_CAS_RUNNABLE, s_cas,
 		    GT_SITE_CAS(GPR_R9, GPR_R10, false, 4, 1) | GT_VIA_SCHEDULER);
-	runtime__close(&r);
 }
 
 TEST(up_to_128)
@@ -171,14 +168,12 @@ TEST(up_to_128)
 	runtime__find(&r);
 	assert_int_equal(r.code, 0);
 	assert_int_equal(r.sites.n, 128);
-	runtime__close(&r);
 	init();
 	runtime__rename(&r, "other.tracer", "runtime.wakep");
 	runtime__rename(&r, "other.more", "runtime.startTheWorldWithSema");
 	runtime__find(&r);
 	assert_int_equal(r.code, -ENOTSUP);
 	assert_non_null(strstr(r.err.text, "more than 128 probe sites"));
-	runtime__close(&r);
 }
 
 static size_t sites_until_failure = SIZE_MAX;
@@ -206,7 +201,6 @@ TEST(without_memory)
 		assert_int_equal(r.code, -ENOMEM);
 		assert_string_equal(r.err.text, "out of memory");
 		assert_int_equal(r.sites.n, sites_until_failure);
-		runtime__close(&r);
 	}
 	sites_until_failure = SIZE_MAX;
 }
@@ -221,7 +215,6 @@ TEST(alternatives)
 	assert_int_equal(runtime__count(&r, GT_PROBE_CREATE), 1);
 	expect_site(&r, GT_PROBE_CREATE, s_newproc1, 1);
 	assert_null(runtime__missing(&r, GT_PROBE_CREATE));
-	runtime__close(&r);
 
 	/* Which of two calls? Of none of three rows: the first one's reason. */
 	init();
@@ -234,7 +227,6 @@ TEST(alternatives)
 			    "the program has no function runtime.runqput");
 	assert_string_equal(r.err.text, "cannot observe when a goroutine is created: "
 					"the program has no function runtime.runqput");
-	runtime__close(&r);
 
 	/* The end of a goroutine is seen in goexit0, too. */
 	init();
@@ -242,7 +234,6 @@ TEST(alternatives)
 	runtime__find(&r);
 	assert_int_equal(r.code, 0);
 	expect_site(&r, GT_PROBE_DESTROY, f_gdestroy, 0);
-	runtime__close(&r);
 }
 
 /* Unknown code, and invalid code. */
@@ -254,28 +245,24 @@ TEST(unfit_functions)
 	assert_int_equal(r.code, -ENOTSUP);
 	assert_string_equal(runtime__missing(&r, GT_PROBE_EXECUTE)->reason,
 			    "runtime.execute has no instruction that can be probed");
-	runtime__close(&r);
 	init();
 	replace("runtime.execute", "other.damaged");
 	runtime__find(&r);
 	assert_int_equal(r.code, -ENOTSUP);
 	assert_string_equal(runtime__missing(&r, GT_PROBE_EXECUTE)->reason,
 			    "runtime.execute cannot be disassembled");
-	runtime__close(&r);
 	/* Coroutines: optional, but if present they must be understood. */
 	init();
 	runtime__rename(&r, "other.bare", "runtime.coroswitch_m");
 	runtime__find(&r);
 	assert_int_equal(r.code, -ENOTSUP);
 	assert_true(runtime__missing(&r, GT_PROBE_SWITCH)->needed);
-	runtime__close(&r);
 	/* Tasks: the same, but nothing else hangs on them. */
 	init();
 	runtime__rename(&r, "other.bare", "runtime/trace.userTaskEnd");
 	runtime__find(&r);
 	assert_int_equal(r.code, 0);
 	assert_false(runtime__missing(&r, GT_PROBE_TASK_END)->needed);
-	runtime__close(&r);
 }
 
 /* Rows are of releases: 1.22 on, or up to 1.21, and so on, both inclusive. */
@@ -289,13 +276,11 @@ TEST(releases)
 	assert_non_null(runtime__missing(&r, GT_PROBE_SYSCALL_NO_P));
 	assert_null(runtime__site(&r, GT_PROBE_SYSCALL_EXIT, s_exit));
 	expect_site(&r, GT_PROBE_SYSCALL_TRY_EXIT, f_exit, 0);
-	runtime__close(&r);
 	init();
 	r.release = "go1.22.0";
 	runtime__find(&r);
 	assert_int_equal(r.code, 0);
 	assert_int_equal(runtime__count(&r, GT_PROBE_P_STOP), 1);
-	runtime__close(&r);
 	init();
 	r.release = "go1.21.0";
 	runtime__find(&r);
@@ -303,7 +288,6 @@ TEST(releases)
 	assert_int_equal(runtime__count(&r, GT_PROBE_P_STOP), 0);  /* releasep */
 	assert_int_equal(runtime__count(&r, GT_PROBE_GOSCHED), 0); /* its callers */
 	expect_site(&r, GT_PROBE_SYSCALL_ENTER, f_reenter, 0);
-	runtime__close(&r);
 }
 
 TEST(tests_of_the_tracer)
@@ -316,7 +300,6 @@ TEST(tests_of_the_tracer)
 	assert_int_equal(r.code, 0);
 	assert_int_equal(runtime__count(&r, GT_PROBE_STW_END), 1);
 	expect_site(&r, GT_PROBE_STW_END, s_test, 0);
-	runtime__close(&r);
 
 	/* Unoptimized: the last call of traceAcquire before the tracer function. */
 	init();
@@ -327,7 +310,6 @@ TEST(tests_of_the_tracer)
 	runtime__find(&r);
 	assert_int_equal(r.code, 0);
 	expect_site(&r, GT_PROBE_STW_END, s_acquired, 0);
-	runtime__close(&r);
 
 	/* Neither: the function's entry, as its last alternative. */
 	init();
@@ -337,7 +319,6 @@ TEST(tests_of_the_tracer)
 	runtime__find(&r);
 	assert_int_equal(r.code, 0);
 	expect_site(&r, GT_PROBE_STW_END, f_no_test, 0);
-	runtime__close(&r);
 }
 
 /* Marking ends with the change from waiting to running that comes first. */
@@ -349,7 +330,6 @@ TEST(the_end_of_marking)
 	assert_int_equal(r.code, 0);
 	assert_int_equal(runtime__count(&r, GT_PROBE_GC_END), 1);
 	expect_site(&r, GT_PROBE_GC_END, s_mark, 0);
-	runtime__close(&r);
 }
 
 /* Each probe belongs to a set that has a name, and some registers are named for it. */

@@ -81,7 +81,6 @@ TEST(functions)
 	assert_string_equal(pclntab__name(p.pt, -1), "");
 	assert_string_equal(pclntab__name(p.pt, 1), "main.a");
 	assert_string_equal(pclntab__name(p.pt, INT32_MAX), "");
-	go_made__close(&p);
 }
 
 /* Of functions of one name the one that is no wrapper. */
@@ -104,18 +103,15 @@ TEST(wrappers_of_one_name)
 		go_made__open(&p, of[i].release, &twice);
 		assert_true(pclntab__named(p.pt, "main.twice", &f));
 		assert_int_equal(f.index, 2);
-		go_made__close(&p);
 		all[0].func_id--; /* two functions: the first */
 		go_made__open(&p, of[i].release, &twice);
 		assert_true(pclntab__named(p.pt, "main.twice", &f));
 		assert_int_equal(f.index, 0);
-		go_made__close(&p);
 		all[2].func_id = of[i].wrapper; /* a wrapper alone is better than none */
 		all[0].name = "main.once";
 		go_made__open(&p, of[i].release, &twice);
 		assert_true(pclntab__named(p.pt, "main.twice", &f));
 		assert_int_equal(f.index, 2);
-		go_made__close(&p);
 	}
 }
 
@@ -147,7 +143,6 @@ TEST(special_functions)
 								   id == of[i].panicwrap ||
 								   id == of[i].sigpanic);
 			assert_int_equal(frames[0].wrapper, id == of[i].wrapper);
-			go_made__close(&p);
 		}
 	}
 }
@@ -196,7 +191,6 @@ static void inlined_frames(const char *release, bool apart)
 	assert_int_equal(frames[0].pushed, SYM_PUSHED_WORD);
 	s.frames(s.ctx, b + 9, frames);
 	assert_int_equal(frames[0].pushed, SYM_PUSHED_FRAME);
-	go_made__close(&p);
 }
 
 TEST(inlining)
@@ -250,7 +244,6 @@ static void who_was_inlined(bool apart)
 	assert_string_equal(chain[0], "main.outer[int]");
 	assert_int_equal(pclntab__inlined_at(p.pt, b + 16, chain, 4), 0);
 	assert_int_equal(pclntab__inlined_at(p.pt, b - 1, chain, 4), 0);
-	go_made__close(&p);
 }
 
 TEST(callers_of_inlined)
@@ -282,7 +275,6 @@ TEST(endless_chain)
 		assert_string_equal(chain[i], names[1]);
 	assert_int_equal(pclntab__inlined_at(p.pt, MADE_ADDR_OF(f_b) + 12, chain, 4), 1);
 	assert_string_equal(chain[0], names[0]);
-	go_made__close(&p);
 }
 
 static void count(void *ctx, const char *name, const struct go_func *into)
@@ -317,7 +309,6 @@ TEST(endless_work)
 	assert_int_equal(pclntab__open(&p.pt, p.elf, &p.version, NULL), 0);
 	assert_int_equal(pclntab__inlined(p.pt, names, 1, count, &n), -EBADMSG);
 	assert_in_range(n, 2, nfunc - 1);
-	go_made__close(&p);
 }
 
 /* The names of generic functions are made once each, however many there are. */
@@ -352,7 +343,6 @@ TEST(printed_names)
 		}
 	}
 	assert_int_equal(p.pt->nprinted, 99);
-	go_made__close(&p);
 }
 
 /* A goroutine that a `go` statement's wrapper starts is shown as what it wraps. */
@@ -377,7 +367,6 @@ TEST(starts)
 		assert_int_equal(s.start(s.ctx, 0x1000 + MADE_ADDR_OF(f_b), &frame), 1);
 		assert_string_equal(frame.func, "main.b");
 		assert_int_equal(s.start(s.ctx, MADE_ADDR_OF(f_b), &frame), 0);
-		go_made__close(&p);
 	}
 }
 
@@ -406,14 +395,12 @@ TEST(first_instructions)
 	assert_int_equal(s.frames(s.ctx, MADE_ADDR_OF(f_a), frames), 1);
 	assert_string_equal(frames[0].func, "main.a");
 	assert_int_equal(s.frames(s.ctx, MADE_ADDR_OF(f_a) - 1, frames), 0);
-	go_made__close(&p);
 	go_made__open(&p, "go1.20.0", &changed); /* up to 1.20 all that is there */
 	pclntab__symbolizer(p.pt, 0, &s);
 	assert_int_equal(s.frames(s.ctx, MADE_ADDR_OF(f_b), frames), 2);
 	assert_string_equal(frames[0].func, "main.inner");
 	assert_string_equal(frames[1].func, "main.b");
 	assert_false(frames[0].wrapper);
-	go_made__close(&p);
 }
 
 /* A number in the read-only data, up to the end of what the file has. */
@@ -435,5 +422,4 @@ TEST(numbers)
 	assert_int_equal(v, 0);
 	assert_true(pclntab__data_u32(p.pt, end - 4, &v));
 	assert_int_equal(v, 0x1234567);
-	go_made__close(&p);
 }

@@ -42,7 +42,6 @@ static int opened(void)
 {
 	int r = result();
 
-	go_made__close(&p);
 	return r;
 }
 
@@ -141,7 +140,6 @@ TEST(module_data)
 	assert_int_equal(p.pt->text, MADE_TEXT_ADDR);
 	assert_int_equal(p.pt->etext, MADE_TEXT_ADDR + 80);
 	assert_int_equal(p.pt->gofunc, MADE_TAB_ADDR);
-	go_made__close(&p);
 }
 
 /* Function data are at one of several offsets, by release: the one with valid data is used. */
@@ -151,7 +149,6 @@ static uint64_t gofunc(void)
 
 	assert_int_equal(result(), 0);
 	found = p.pt->gofunc;
-	go_made__close(&p);
 	return found;
 }
 
@@ -217,7 +214,6 @@ TEST(no_function_data)
 	assert_int_equal(result(), 0);
 	assert_int_equal(pclntab__inlined(p.pt, &name, 1, NULL, NULL), -ENOENT);
 	assert_int_equal(pclntab__inlined_at(p.pt, MADE_ADDR_OF(f_a) + 9, chain, 2), 0);
-	go_made__close(&p);
 }
 
 /* Tables by the number of a function: what is behind the last of them, or absent, is none. */
@@ -237,7 +233,6 @@ TEST(tables_of_a_function)
 	f.nfuncdata = 3;
 	assert_int_equal(pclntab__funcdata(p.pt, &f, 3), 0);
 	assert_false(pclntab__info(p.pt, 2, &f));
-	go_made__close(&p);
 	/* A record whose end is cut off. */
 	go_made__init(&p, "go1.25.0", &program);
 	memset(p.tab + MADE_TAB_SIZE - 44, 0, 44);
@@ -246,7 +241,6 @@ TEST(tables_of_a_function)
 	assert_true(pclntab__info(p.pt, 1, &f));
 	f.npcdata = 1;
 	assert_int_equal(pclntab__pcdata(p.pt, &f, 0), 0);
-	go_made__close(&p);
 }
 
 /* ---- where they are ---- */
@@ -285,7 +279,6 @@ static int open_at(const struct place *where, size_t after_module)
 		assert_int_equal(p.pt->nfunc, 2);
 		assert_int_equal(p.pt->gofunc, at);
 	}
-	go_made__close(&p);
 	return r;
 }
 
@@ -335,7 +328,6 @@ TEST(too_large)
 	assert_int_equal(pclntab__open(&p.pt, p.elf, &p.version, &err), -EFBIG);
 	assert_non_null(strstr(err.text, "512 MiB"));
 	p.pt = NULL;
-	go_made__close(&p);
 }
 
 #define RELATIVE(where, what)                                                                      \
@@ -360,7 +352,6 @@ static int open_relocated(const Elf64_Rela *rela, size_t n, uint32_t type)
 	r = pclntab__open(&p.pt, p.elf, &p.version, NULL);
 	if (!r)
 		assert_int_equal(p.pt->gofunc, MADE_TAB_ADDR);
-	go_made__close(&p);
 	return r;
 }
 
@@ -421,6 +412,5 @@ TEST(later)
 		assert_int_equal(pclntab__func(p.pt, 0, &f), !damaged);
 		pclntab__symbolizer(p.pt, 0, &s);
 		assert_int_equal(s.frames(s.ctx, MADE_ADDR_OF(f_a) + 2, frames), !damaged);
-		go_made__close(&p);
 	}
 }
