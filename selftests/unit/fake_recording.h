@@ -126,7 +126,6 @@ STUB(uint64_t, clock__cpu, (void), fake.cpu)
 
 uint64_t clock__cpu_of(pid_t pid)
 {
-	(void)pid;
 	return 0;
 }
 
@@ -140,7 +139,6 @@ STUB(double, hits__stepped_ns, (void), 0)
 
 void hits__destroy(struct hits *h)
 {
-	(void)h;
 }
 
 STUB(uint64_t, clock__wall_at, (uint64_t mono), mono + 7)
@@ -319,7 +317,6 @@ void privilege__drop(unsigned int keep)
 
 void privilege__forbid_calls(unsigned int keep)
 {
-	(void)keep;
 }
 
 #endif

@@ -313,12 +313,6 @@ UNUSED static void two_running(const char *go)
 	flush_and_forget();
 }
 
-static int machine_teardown(void **state)
-{
-	stop();
-	return 0;
-}
-
-FIXTURE(NULL, machine_teardown)
+FIXTURE(NULL, stop)
 
 #endif

@@ -334,13 +334,12 @@ JOB(write_again)
 JOB(make_index)
 JOB(convert)
 
-static int make_trace(void **state)
+static void make_trace(void)
 {
 	static char path[256];
 
 	snprintf(path, sizeof(path), "%s", write_example(25));
 	trace = path;
-	return 0;
 }
 
 GROUP(make_trace, scratch_remove)

@@ -182,7 +182,6 @@ static inline int scratch_remove(void **state)
 {
 	char command[128];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -rf '%s'", scratch_dir());
 	return system(command);
 }

@@ -55,7 +55,6 @@ static inline void finish(unsigned int version)
 
 static inline int stop(void **state)
 {
-	(void)state;
 	writer__destroy(x.w);
 	intern__destroy(x.in);
 	trace_file__destroy(x.file);

@@ -8,10 +8,9 @@
 
 static struct fit_sides sides;
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	fit_sides__deinit(&sides);
-	return 0;
 }
 
 FIXTURE(NULL, teardown)

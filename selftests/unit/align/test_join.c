@@ -39,14 +39,13 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	join_waits__deinit(&x.waits);
 	intern__destroy(x.data.names);
 	map__deinit(&x.data.threads);
 	map__deinit(&x.target);
 	free(x.wanted);
-	return 0;
 }
 
 FIXTURE(setup, teardown)
@@ -283,7 +282,7 @@ TEST(as_one_by_one)
 	for (random_state = 1; random_state < 20;) {
 		const uint64_t seed = random_state;
 
-		teardown(NULL);
+		teardown();
 		setup(NULL);
 		memset(running, 0, sizeof(running));
 		for (time = 1000; x.perf.n < 200;) {

@@ -15,10 +15,9 @@
 
 static struct touched touched;
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	touched__deinit(&touched);
-	return 0;
 }
 
 FIXTURE(NULL, teardown)

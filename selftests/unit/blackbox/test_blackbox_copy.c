@@ -102,7 +102,6 @@ static void *write_on(void *ctx)
 {
 	struct image_slot held;
 
-	(void)ctx;
 	for (uint64_t time = CREATED + 1; !__atomic_load_n(&w.ends, __ATOMIC_RELAXED); time++) {
 		bool holds = w.hold && time % w.hold == 0;
 

@@ -136,7 +136,7 @@ TEST(failures)
 	assert_int_equal(f.failed, 2);
 }
 
-static int prepare(void **state)
+static void prepare(void)
 {
 	sigset_t request;
 
@@ -145,7 +145,6 @@ static int prepare(void **state)
 	sigemptyset(&request);
 	sigaddset(&request, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &request, NULL);
-	return 0;
 }
 
 GROUP(prepare, NULL)

@@ -11,7 +11,6 @@ GROUP(NULL, scratch_remove)
 
 static int setup(void **state)
 {
-	(void)state;
 	start(25, 1);
 	ok(writer__open(x.w, 1000, 2000));
 	ok(writer__proc_status(x.w, TRACE_NO_M, 0, PROC_IDLE));

@@ -24,11 +24,10 @@ static int setup(void **state)
 	       description__decode(&own.d, own.bytes, own.len, &err);
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	description__destroy(own.d);
 	free(own.bytes);
-	return 0;
 }
 
 GROUP(setup, teardown)

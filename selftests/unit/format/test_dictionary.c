@@ -13,10 +13,9 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	dictionary__deinit(&d);
-	return 0;
 }
 
 FIXTURE(setup, teardown)

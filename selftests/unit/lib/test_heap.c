@@ -32,12 +32,11 @@ static void expect_order(void)
 		assert_true(item[(i - 1) / 2].key <= item[i].key);
 }
 
-static int fill(void **state)
+static void fill(void)
 {
 	srand(1);
 	for (n = 0; n < ITEMS;)
 		push(rand() % 50);
-	return 0;
 }
 
 FIXTURE(fill, NULL)

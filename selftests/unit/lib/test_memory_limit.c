@@ -59,11 +59,10 @@ static void create(char *path, off_t size)
 	close(fd);
 }
 
-static int create_files(void **state)
+static void create_files(void)
 {
 	create(small, MIB);
 	create(large, 1ll << 40);
-	return 0;
 }
 
 static int remove_files(void **state)

@@ -57,11 +57,10 @@ static struct outbuf snapshot(const char *function, uint64_t ns)
 	return o;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	free(printed);
 	printed = NULL;
-	return 0;
 }
 
 FIXTURE(NULL, teardown)

@@ -30,10 +30,9 @@ static void assert_series(const struct series *s, const char *label, uint64_t va
 	assert_int_equal(s->value, value);
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	metric_values__deinit(&v);
-	return 0;
 }
 
 FIXTURE(NULL, teardown)

@@ -15,7 +15,6 @@ static size_t nwindows;
 
 static int setup(void **state)
 {
-	(void)state;
 	start(26, 1);
 	return 0;
 }

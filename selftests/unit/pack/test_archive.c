@@ -69,7 +69,7 @@ static int pack(const struct outbuf *from, struct outbuf *to, struct error *erro
 	return err;
 }
 
-static int make(void **state)
+static void make(void)
 {
 	struct error error = {};
 
@@ -81,7 +81,6 @@ static int make(void **state)
 		put_batch(&trace, gen, false);
 	}
 	assert_int_equal(pack(&trace, &packed, &error), 0);
-	return 0;
 }
 
 static int clean(void **state)

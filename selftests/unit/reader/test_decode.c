@@ -31,12 +31,11 @@ static void close_decoder(void)
 	err = (struct error){};
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	close_decoder();
 	generation__deinit(&gen);
 	block_pool__deinit(&blocks);
-	return 0;
 }
 
 FIXTURE(setup, teardown)

@@ -146,10 +146,4 @@ TEST(test_merge)
 	spans__deinit(&s);
 }
 
-static int prepare(void **state)
-{
-	make_spans();
-	return 0;
-}
-
-GROUP(prepare, NULL)
+GROUP(make_spans, NULL)

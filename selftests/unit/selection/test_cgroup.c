@@ -39,11 +39,10 @@ static int open_place(const char *path, const char *unit)
 	return cgroup_place__open(&place, scratch("root"), path, unit, &error);
 }
 
-static int fresh(void **state)
+static void fresh(void)
 {
 	memset(&seen, 0, sizeof(seen));
 	run("rm -rf %s && mkdir root", "root");
-	return 0;
 }
 
 static int tear_down(void **state)

@@ -19,12 +19,11 @@ static int setup(void **state)
 	return !k;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	kernel_writer__destroy(k);
 	kernel_threads__deinit(&threads);
 	dictionary__deinit(&dictionary);
-	return 0;
 }
 
 FIXTURE(setup, teardown)

@@ -56,13 +56,7 @@ static void unwatch(void)
 	memset(&made, 0, sizeof(made));
 }
 
-static int trigger_teardown(void **state)
-{
-	unwatch();
-	return 0;
-}
-
-FIXTURE(NULL, trigger_teardown)
+FIXTURE(NULL, unwatch)
 
 /* On thread `tid`, on which goroutine `goid` runs. */
 static void event(uint64_t ms, uint32_t tid, uint64_t goid, enum ev type, uint64_t arg)

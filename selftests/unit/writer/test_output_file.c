@@ -499,12 +499,11 @@ TEST(failed_commit_keeps_partial)
 	assert_content(scratch("target.partial"), "data");
 }
 
-static int prepare(void **state)
+static void prepare(void)
 {
 	umask(022);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	return 0;
 }
 
 GROUP(prepare, scratch_remove)

@@ -232,10 +232,9 @@ TEST(traces_of_all_versions)
 		simulate(versions[i / 2], i % 2 ? 64 : 1);
 }
 
-static int prepare(void **state)
+static void prepare(void)
 {
 	signal(SIGXFSZ, SIG_IGN);
-	return 0;
 }
 
 GROUP(prepare, scratch_remove)

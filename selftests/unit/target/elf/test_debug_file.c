@@ -42,10 +42,9 @@ static int empty_root(void **state)
 
 FIXTURE(NULL, empty_root)
 
-static int remove_root(void **state)
+static void remove_root(void)
 {
 	nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-	return 0;
 }
 
 GROUP(make_root, remove_root)

@@ -12,7 +12,7 @@
 static struct flow flow;
 static struct run run;
 
-static int begin(void **state)
+static void begin(void)
 {
 	memset(&flow, 0, sizeof(flow));
 	memset(&run, 0, sizeof(run));
@@ -20,14 +20,12 @@ static int begin(void **state)
 	run.record = true;
 	assert_true(values__init(&flow.values));
 	run__enter(&run);
-	return 0;
 }
 
-static int end(void **state)
+static void end(void)
 {
 	values__deinit(&flow.values);
 	free(flow.access);
-	return 0;
 }
 
 FIXTURE(begin, end)
@@ -115,11 +113,11 @@ TEST(calls)
 		assert_true(i == GPR_SP || i == GPR_BP || value_in(i)->kind == VALUE_OPAQUE);
 	assert_true(is_entry(GPR_BP, GPR_BP));
 	assert_int_equal(value_in(GPR_R14)->kind, VALUE_G);
-	end(NULL);
-	begin(NULL);
+	end();
+	begin();
 	a_call(64, 0, 56);
-	end(NULL);
-	begin(NULL);
+	end();
+	begin();
 	a_call(256, 120, 128); /* at most 128 bytes if the callee's argument size is unknown */
 }
 

@@ -142,7 +142,6 @@ static int setup(void **state)
 {
 	const struct made_program from = { MADE_BYTES, funcs, NFUNCS };
 
-	(void)state;
 	for (size_t i = 0; i + 1 < NFUNCS; i++) {
 		struct made_func *f = &funcs[i];
 
@@ -158,10 +157,8 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-	(void)state;
-	return 0;
 }
 
 GROUP(setup, teardown)
