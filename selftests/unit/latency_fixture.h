@@ -6,7 +6,7 @@
 #ifndef SELFTESTS_LATENCY_FIXTURE_H
 #define SELFTESTS_LATENCY_FIXTURE_H
 
-#include "unit/test.h"
+#include "unit/tracker_fixture.h"
 #include "analysis/latency.h"
 #include "analysis/record_store.h"
 
@@ -24,12 +24,10 @@ static const char *const strings[STRINGS] = {
 
 enum { FUTEX = 202, READ = 0, NAMELESS = 9999 };
 
-static struct dictionary dictionary;
 static struct latency *latency;
 static struct record_store *done;
 static struct kernel_threads threads;
 static struct error error;
-static uint64_t on_m, on_g; /* the context of the next events */
 
 /* The slices of a goroutine that is alive: each begins where the one before ends, and differs. */
 struct sliced {
@@ -91,18 +89,10 @@ static inline void end(void)
 static inline void begin_in(int64_t from, int64_t to)
 {
 	struct latency_opts opts = { .from = from, .to = to, .done = keep, .slice = note_slice };
-	struct trace_frame frames[] = { { .pc = 0x1000, .func = CHAN }, {} };
 
 	end();
-	dictionary__init(&dictionary);
-	for (uint64_t id = 1; id < STRINGS; id++)
-		assert_int_equal(
-			dictionary__add_string(&dictionary, id, strings[id], strlen(strings[id])),
-			0);
-	for (uint64_t id = MAIN; id <= MARKER; id++) { /* stack N is the start function N */
-		frames[1] = (struct trace_frame){ .pc = 0x100 * id, .func = id };
-		assert_int_equal(dictionary__add_stack(&dictionary, id, frames, 2), 0);
-	}
+	add_strings(strings, STRINGS);
+	add_start_functions(MAIN, MARKER, CHAN);
 	done = record_store__create();
 	latency = latency__create(&opts);
 	assert_non_null(done);
@@ -115,19 +105,7 @@ static inline void begin(void)
 	begin_in(INT64_MIN, INT64_MAX);
 }
 
-static int latency_setup(void **state)
-{
-	begin();
-	return 0;
-}
-
-static int latency_teardown(void **state)
-{
-	end();
-	return 0;
-}
-
-FIXTURE(latency_setup, latency_teardown)
+FIXTURE(begin, end)
 
 static inline void on(uint64_t m, uint64_t g)
 {
@@ -137,16 +115,7 @@ static inline void on(uint64_t m, uint64_t g)
 
 static inline void event(int64_t time, unsigned int type, uint64_t a, uint64_t b, uint64_t c)
 {
-	struct trace_event ev = {
-		.time = time,
-		.type = (uint8_t)type,
-		.m = on_m,
-		.p = 0,
-		.g = on_g,
-		.arg = { a, b, c },
-		.dictionary = &dictionary,
-		.parent = TRACE_NO_TASK,
-	};
+	struct trace_event ev = made_event(time, type, a, b, c);
 
 	assert_int_equal(latency__event(latency, &ev, &threads, &error), 0);
 	if (type == EV_SYNC)

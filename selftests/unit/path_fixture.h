@@ -6,7 +6,7 @@
 #ifndef SELFTESTS_PATH_FIXTURE_H
 #define SELFTESTS_PATH_FIXTURE_H
 
-#include "unit/test.h"
+#include "unit/tracker_fixture.h"
 #include "analysis/path_impl.h"
 #include "analysis/waits.h"
 
@@ -29,12 +29,10 @@ enum {
 	PEER = 901
 }; /* threads of other processes; the id of their process is larger by 10 */
 
-static struct dictionary dictionary;
 static struct path_history history;
 static struct path_fold fold;
 static struct waits *waits; /* gets the events, too, if not NULL */
 static struct kernel_threads threads;
-static uint64_t on_m, on_p, on_g; /* the context of the next events */
 
 static inline void end(void)
 {
@@ -52,18 +50,9 @@ static inline void end(void)
 
 static inline void begin_limited(size_t limit)
 {
-	struct trace_frame frames[] = { { .pc = 0x1000, .func = CHAN }, {} };
-
 	end();
-	dictionary__init(&dictionary);
-	for (uint64_t id = 1; id < STRINGS; id++)
-		assert_int_equal(
-			dictionary__add_string(&dictionary, id, strings[id], strlen(strings[id])),
-			0);
-	for (uint64_t id = MAIN; id <= HOLDER; id++) { /* stack N is the start function N */
-		frames[1] = (struct trace_frame){ .pc = 0x100 * id, .func = id };
-		assert_int_equal(dictionary__add_stack(&dictionary, id, frames, 2), 0);
-	}
+	add_strings(strings, STRINGS);
+	add_start_functions(MAIN, HOLDER, CHAN);
 	assert_int_equal(path_history__init(&history, limit), 0);
 	path_fold__init(&fold, &history);
 	on_m = on_p = on_g = UINT64_MAX;
@@ -74,19 +63,7 @@ static inline void begin(void)
 	begin_limited(SIZE_MAX);
 }
 
-static int path_setup(void **state)
-{
-	begin();
-	return 0;
-}
-
-static int path_teardown(void **state)
-{
-	end();
-	return 0;
-}
-
-FIXTURE(path_setup, path_teardown)
+FIXTURE(begin, end)
 
 /* Thread m with P m - 1 runs goroutine g; 0: none. */
 static inline void on(uint64_t m, uint64_t g)
@@ -98,16 +75,7 @@ static inline void on(uint64_t m, uint64_t g)
 
 static inline void event(int64_t time, unsigned int type, uint64_t a, uint64_t b, uint64_t c)
 {
-	struct trace_event ev = {
-		.time = time,
-		.type = (uint8_t)type,
-		.m = on_m,
-		.p = on_p,
-		.g = on_g,
-		.arg = { a, b, c },
-		.dictionary = &dictionary,
-		.parent = TRACE_NO_TASK,
-	};
+	struct trace_event ev = made_event(time, type, a, b, c);
 
 	path_fold__reread_threads(&fold);
 	assert_int_equal(path_fold__event(&fold, &ev, &threads, (uint64_t)time), 0);

@@ -6,27 +6,21 @@
 #ifndef SELFTESTS_PROFILE_FIXTURE_H
 #define SELFTESTS_PROFILE_FIXTURE_H
 
-#include "unit/test.h"
+#include "unit/tracker_fixture.h"
 #include "profile/profile.h"
 
 enum { NONE, MAIN, WORKER, READ, LEAF, CHAN, NETWORK, STRINGS };
 static const char *const strings[STRINGS] = { "",     "main.main",    "main.worker", "main.read",
 					      "leaf", "chan receive", "network" };
 
-static struct dictionary dictionary;
 static struct profile *profile;
-static uint64_t on_m, on_g; /* the context of the next events */
 
 /* Stack N is the function N, called from main.worker; stack MAIN is main.main alone. */
 static inline void begin_with(const struct profile_opts *opts)
 {
 	struct trace_frame frames[] = { {}, { .pc = 0x20, .func = WORKER, .file = LEAF } };
 
-	dictionary__init(&dictionary);
-	for (uint64_t id = 1; id < STRINGS; id++)
-		assert_int_equal(
-			dictionary__add_string(&dictionary, id, strings[id], strlen(strings[id])),
-			0);
+	add_strings(strings, STRINGS);
 	for (uint64_t id = MAIN; id <= LEAF; id++) {
 		frames[0] = (struct trace_frame){ 0x10 * id, id, LEAF, 7 };
 		assert_int_equal(dictionary__add_stack(&dictionary, id, frames, 1 + (id != MAIN)),
@@ -35,6 +29,7 @@ static inline void begin_with(const struct profile_opts *opts)
 	profile = profile__create(opts);
 	assert_non_null(profile);
 	on_m = TRACE_NO_M;
+	on_p = TRACE_NO_P;
 	on_g = TRACE_NO_G;
 }
 
@@ -52,18 +47,9 @@ static inline void end(void)
 static inline void event(int64_t time, unsigned int type, uint8_t old, uint64_t a, uint64_t b,
 			 uint64_t c)
 {
-	struct trace_event ev = {
-		.time = time,
-		.type = (uint8_t)type,
-		.old = old,
-		.m = on_m,
-		.p = TRACE_NO_P,
-		.g = on_g,
-		.arg = { a, b, c },
-		.dictionary = &dictionary,
-		.parent = TRACE_NO_TASK,
-	};
+	struct trace_event ev = made_event(time, type, a, b, c);
 
+	ev.old = old;
 	assert_int_equal(profile__event(profile, &ev), 0);
 }
 

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Durations of tasks and regions by name: what begins or ends outside the trace, names. */
-#include "unit/test.h"
+#include "unit/tracker_fixture.h"
 #include "analysis/annotations.h"
 
 enum { NONE, REQUEST, PART, STEP, STRINGS, FREE };
 
-static struct dictionary dictionary;
 static struct annotations *annotations;
-static uint64_t on_g;
-
-static void add_string(uint64_t id, const char *text)
-{
-	assert_int_equal(dictionary__add_string(&dictionary, id, text, strlen(text)), 0);
-}
 
 static void begin(enum annotation_kind kind)
 {
@@ -22,7 +15,7 @@ static void begin(enum annotation_kind kind)
 	add_string(STEP, "step");
 	annotations = annotations__create(kind);
 	assert_non_null(annotations);
-	on_g = 1;
+	on_m = on_g = 1;
 }
 
 static void end(void)
@@ -33,16 +26,7 @@ static void end(void)
 
 static void event(int64_t time, unsigned int type, uint64_t a, uint64_t b, uint64_t c)
 {
-	struct trace_event ev = {
-		.time = time,
-		.type = (uint8_t)type,
-		.m = 1,
-		.p = 0,
-		.g = on_g,
-		.arg = { a, b, c },
-		.dictionary = &dictionary,
-		.parent = TRACE_NO_TASK,
-	};
+	struct trace_event ev = made_event(time, type, a, b, c);
 
 	assert_int_equal(annotations__event(annotations, &ev), 0);
 }

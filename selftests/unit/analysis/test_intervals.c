@@ -3,7 +3,7 @@
  * The intervals of each kind: which events begin and end them, which have no known begin, and the
  * window. check/waits.sh compares those of recorded traces.
  */
-#include "unit/test.h"
+#include "unit/tracker_fixture.h"
 #include "analysis/intervals.h"
 
 enum { NONE, CHAN, SELECT, SWEEP, MARK, STRINGS };
@@ -11,18 +11,12 @@ static const char *const strings[STRINGS] = { "", "chan receive", "select", "GC 
 					      "GC mark termination" };
 enum { FUTEX = 202, READ = 0, NAMELESS = 9999 };
 
-static struct dictionary dictionary;
 static struct kernel_threads threads;
 static struct intervals *iv;
-static uint64_t on_g; /* the context of the next events */
 
 static void begin(enum interval_kind kind, const char *name)
 {
-	dictionary__init(&dictionary);
-	for (uint64_t id = 1; id < STRINGS; id++)
-		assert_int_equal(
-			dictionary__add_string(&dictionary, id, strings[id], strlen(strings[id])),
-			0);
+	add_strings(strings, STRINGS);
 	threads = (struct kernel_threads){};
 	iv = intervals__create(&(struct intervals_opts){ .kind = kind, .name = name });
 	assert_non_null(iv);
@@ -31,16 +25,9 @@ static void begin(enum interval_kind kind, const char *name)
 
 static void event(int64_t time, unsigned int type, uint64_t a, uint64_t b, uint64_t c)
 {
-	struct trace_event ev = {
-		.time = time,
-		.type = (uint8_t)type,
-		.g = on_g,
-		.arg = { a, b, c },
-		.dictionary = &dictionary,
-		.parent = TRACE_NO_TASK,
-		.old = GO_STATE_UNDETERMINED,
-	};
+	struct trace_event ev = made_event(time, type, a, b, c);
 
+	ev.old = GO_STATE_UNDETERMINED;
 	assert_int_equal(intervals__event(iv, &ev), 0);
 }
 

@@ -139,10 +139,9 @@ static int setup(void **state)
 	return !names;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	intern__destroy(names);
-	return 0;
 }
 
 GROUP(setup, teardown)

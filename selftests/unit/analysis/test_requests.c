@@ -10,11 +10,6 @@ enum { GET = STRINGS, PART, STATUS, ERROR, OTHER, FREE, TEXT };
 
 static struct requests *requests;
 
-static void add_string(uint64_t id, const char *text)
-{
-	assert_int_equal(dictionary__add_string(&dictionary, id, text, strlen(text)), 0);
-}
-
 static void begin_requests(size_t worst)
 {
 	begin();
@@ -39,16 +34,7 @@ static void end_requests(void)
 /* An event, for both halves. */
 static void ev(int64_t time, unsigned int type, uint64_t a, uint64_t b, uint64_t c)
 {
-	struct trace_event ev = {
-		.time = time,
-		.type = (uint8_t)type,
-		.m = on_m,
-		.p = 0,
-		.g = on_g,
-		.arg = { a, b, c },
-		.dictionary = &dictionary,
-		.parent = TRACE_NO_TASK,
-	};
+	struct trace_event ev = made_event(time, type, a, b, c);
 
 	event(time, type, a, b, c);
 	assert_int_equal(annotation_tracker__event(&requests->tracker, &ev), 0);
