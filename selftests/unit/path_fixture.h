@@ -6,6 +6,7 @@
 #ifndef SELFTESTS_PATH_FIXTURE_H
 #define SELFTESTS_PATH_FIXTURE_H
 
+#include "unit/scratch.h"
 #include "unit/tracker_fixture.h"
 #include "analysis/path_impl.h"
 #include "analysis/waits.h"
@@ -257,19 +258,15 @@ static inline void expect(uint64_t g, int64_t from, int64_t to, const char *want
 {
 	uint32_t index = path_history__find_goroutine(&history, g);
 	struct path p;
-	char *text;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = capture();
 
 	assert_int_not_equal(index, PATH_NONE);
 	assert_int_equal(path__walk(&history, index, from, to, &p), 0);
 	for (size_t i = 0; i < p.n; i++)
 		put_segment(f, &p.segments[i]);
-	fclose(f);
-	assert_string_equal(text, want);
+	expect_captured(want);
 	expect_whole(&p, from, to);
 	path__deinit(&p);
-	free(text);
 }
 
 #endif

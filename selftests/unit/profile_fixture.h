@@ -6,6 +6,7 @@
 #ifndef SELFTESTS_PROFILE_FIXTURE_H
 #define SELFTESTS_PROFILE_FIXTURE_H
 
+#include "unit/scratch.h"
 #include "unit/tracker_fixture.h"
 #include "profile/profile.h"
 
@@ -82,16 +83,12 @@ static inline void put_sample(FILE *f, const struct samples *s, const struct sam
 static inline void expect(const char *want)
 {
 	const struct samples *s = profile__samples(profile);
-	char *text;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = capture();
 
 	assert_int_equal(profile__finish(profile), 0);
 	for (size_t i = 0; i < s->n; i++)
 		put_sample(f, s, &s->at[i]);
-	fclose(f);
-	assert_string_equal(text, want);
-	free(text);
+	expect_captured(want);
 	end();
 }
 

@@ -6,6 +6,7 @@
 #ifndef SELFTESTS_SUMMARY_FIXTURE_H
 #define SELFTESTS_SUMMARY_FIXTURE_H
 
+#include "unit/scratch.h"
 #include "unit/tracker_fixture.h"
 #include "analysis/record_store.h"
 #include "analysis/summary.h"
@@ -156,9 +157,7 @@ static inline void put_goroutine(FILE *f, struct summary_goroutine *g)
 static inline void expect(const char *want)
 {
 	struct summary_goroutine g;
-	char *text;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = capture();
 
 	assert_int_equal(summary__finish(summary, &error), 0);
 	record_store__sort(store);
@@ -166,9 +165,7 @@ static inline void expect(const char *want)
 		assert_int_equal(summary__unpack(record_store__get(store, i), &g), 0);
 		put_goroutine(f, &g);
 	}
-	fclose(f);
-	assert_string_equal(text, want);
-	free(text);
+	expect_captured(want);
 }
 
 static inline void expect_text(struct trace_string s, const char *want)

@@ -342,4 +342,4 @@ static void make_trace(void)
 	trace = path;
 }
 
-GROUP(make_trace, scratch_remove)
+GROUP(make_trace, NULL)

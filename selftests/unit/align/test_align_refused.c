@@ -12,8 +12,6 @@
 #include "unit/rewrite_fixture.h"
 #include "writer/private_write.h"
 
-GROUP(NULL, scratch_remove)
-
 #define MS	 1000000ull
 #define BEGIN	 (1000 * MS)
 #define SWITCHES 200

@@ -52,13 +52,12 @@ static int make_perf(void **state)
 	return make_trace(state);
 }
 
-static int remove_both(void **state)
+static void free_perf(void)
 {
 	free(perf);
-	return scratch_remove(state);
 }
 
-GROUP(make_perf, remove_both)
+GROUP(make_perf, free_perf)
 
 /* Always with memory: libtraceevent, which it uses, does not tell the lack of it from broken data. */
 static struct perf_data *open_perf(void)

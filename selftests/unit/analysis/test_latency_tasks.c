@@ -2,7 +2,7 @@
 /*
  * What held the CPUs that threads waited for, in a trace that contains what CPUs ran.
  */
-#include "unit/test.h"
+#include "unit/scratch.h"
 #include "unit/latency_fixture.h"
 
 static void ran(int64_t time, uint16_t cpu, uint32_t tid, const char *name)
@@ -32,9 +32,7 @@ static void expect_tasks(const char *want)
 	struct latency_goroutine g;
 	struct trace_string name;
 	int64_t sum = 0;
-	char *text;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = capture();
 
 	assert_int_equal(latency__finish(latency, &error), 0);
 	assert_int_equal(record_store__count(done), 1);
@@ -44,12 +42,10 @@ static void expect_tasks(const char *want)
 		fprintf(f, "%.*s=%" PRId64 " ", (int)name.len, name.data, g.stats.tasks.at[i].ns);
 		sum += g.stats.tasks.at[i].ns;
 	}
-	fclose(f);
-	assert_string_equal(text, want);
+	expect_captured(want);
 	if (latency__is_aligned(latency))
 		assert_int_equal(sum, g.stats.part[PART_KERNEL_RUNNABLE]);
 	latency_stats__deinit(&g.stats);
-	free(text);
 }
 
 /* A preempted thread waits for the CPU that it had, whichever it gets. */

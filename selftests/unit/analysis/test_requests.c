@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Requests: which goroutine works for which task, for how long, errors, the slowest, the worst. */
-#include "unit/test.h"
+#include "unit/scratch.h"
 #include "unit/latency_fixture.h"
 
 #include "analysis/latency_cause.h"
@@ -63,9 +63,8 @@ static void expect_requests(const char *want)
 	const struct request_single *worst;
 	const struct request_name **names;
 	struct request_sum sum;
-	char *text;
-	size_t len, n;
-	FILE *f = open_memstream(&text, &len);
+	size_t n;
+	FILE *f = capture();
 
 	assert_int_equal(requests__finish(requests), 0);
 	names = requests__sorted(requests, LENGTHS_TOTAL, &n);
@@ -85,9 +84,7 @@ static void expect_requests(const char *want)
 		fprintf(f, "%d: %d to %d on %d, %d%s\n", (int)worst[i].id, (int)worst[i].begin,
 			(int)worst[i].end, (int)worst[i].creator, (int)worst[i].g,
 			worst[i].failed ? ", failed" : "");
-	fclose(f);
-	assert_string_equal(text, want);
-	free(text);
+	expect_captured(want);
 	end_requests();
 }
 
@@ -306,9 +303,7 @@ TEST(places)
 {
 	struct trace_frame frame = { .pc = 0x9000, .func = PART };
 	const struct request_single *worst;
-	size_t n, len;
-	char *text;
-	FILE *f;
+	size_t n;
 
 	begin_requests(1);
 	assert_int_equal(dictionary__add_stack(&dictionary, STRINGS, &frame, 1), 0);
@@ -332,13 +327,10 @@ TEST(places)
 	ev(41, EV_USER_TASK_END, 7, 0, 0);
 	worst = requests__worst(requests, &n);
 	assert_int_equal(n, 1);
-	f = open_memstream(&text, &len);
-	put_places(f, &worst->time);
-	fclose(f);
-	assert_string_equal(text, "5 unknown at : 2\n"
-				  "6 chan receive at chan receive: 7\n"
-				  "0  at part: 3\n");
-	free(text);
+	put_places(capture(), &worst->time);
+	expect_captured("5 unknown at : 2\n"
+			"6 chan receive at chan receive: 7\n"
+			"0  at part: 3\n");
 	end_requests();
 }
 

@@ -3,7 +3,7 @@
  * The longest waits: which are waits, of whom, what ended them, what cuts them, and their causes.
  * check/waits.sh compares those of recorded traces.
  */
-#include "unit/test.h"
+#include "unit/scratch.h"
 #include "unit/path_fixture.h"
 
 static void begin_waits(uint32_t longest, bool runtime)
@@ -50,16 +50,13 @@ static void put_wait(FILE *f, const struct wait *w)
 static void expect_waits(int64_t to, const char *want)
 {
 	const struct wait *all;
-	char *text;
-	size_t len, n;
-	FILE *f = open_memstream(&text, &len);
+	size_t n;
+	FILE *f = capture();
 
 	assert_int_equal(waits__finish(waits, to, &history, &all, &n), 0);
 	for (size_t i = 0; i < n; i++)
 		put_wait(f, &all[i]);
-	fclose(f);
-	assert_string_equal(text, want);
-	free(text);
+	expect_captured(want);
 }
 
 /* g1 waits for g2, which is named later; g3 waits until the end. */

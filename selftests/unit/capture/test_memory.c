@@ -13,8 +13,6 @@
 #include "reader/order.h"
 #include "unit/writer_fixture.h"
 
-GROUP(NULL, scratch_remove)
-
 #define ROUNDS 3000
 #define SLACK  (ROUNDS * 4) /* less than the smallest piece for each round */
 

@@ -28,7 +28,6 @@ TEST(in_time)
 {
 	struct starvation s = { .fd = -1 };
 
-	(void)state;
 	drain_at(&s, 1000, 500); /* before the first drain it may have waited as long as it likes */
 	for (uint64_t ms = 1005; ms < 3000; ms += 5) {
 		drain_at(&s, ms, 500 + (ms - 1000) / 3);
@@ -43,7 +42,6 @@ TEST(starved)
 {
 	struct starvation s = { .fd = -1 };
 
-	(void)state;
 	drain_at(&s, 1000, 0);
 	losses_at(&s, 1000, 7); /* of before */
 	drain_at(&s, 1300, 290);
@@ -77,7 +75,6 @@ TEST(bounds)
 		{ 300, 149, 0 }, { 300, 150, 1 }, { 300, 900, 1 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct starvation s = { .fd = -1 };
 
@@ -96,7 +93,6 @@ TEST(late_for_other_reasons)
 {
 	struct starvation s = { .fd = -1 };
 
-	(void)state;
 	drain_at(&s, 1000, 100);
 	drain_at(&s, 2000, 110);
 	losses_at(&s, 2000, 50);
@@ -111,7 +107,6 @@ TEST(by_the_kernel)
 {
 	struct starvation s;
 
-	(void)state;
 	starvation__init(&s);
 	if (s.fd < 0)
 		skip();

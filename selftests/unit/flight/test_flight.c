@@ -9,8 +9,6 @@
 #include "writer/intern.h"
 #include "writer/writer.h"
 
-GROUP(NULL, scratch_remove)
-
 #define SECOND 1000000000ull
 #define START  (1000 * SECOND)
 #define MANY   400000u /* goroutines: their state takes more than 2 MiB */

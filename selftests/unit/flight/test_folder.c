@@ -11,8 +11,6 @@
 #include "unit/trace_bytes.h"
 #include "writer/output_file.h"
 
-GROUP(NULL, scratch_remove)
-
 #define TITLE "# gotrace-bpf index 1: file\tbytes\tevents\tstart\tfrom_ns\tto_ns\n"
 #define DAY   (86400 * 1000000000ull)
 

@@ -7,8 +7,6 @@
 #include "unit/trace_bytes.h"
 #include "writer/output_file.h"
 
-GROUP(NULL, scratch_remove)
-
 #define SECOND 1000000000ull
 
 static void append(struct window *w, char letter, size_t bytes)

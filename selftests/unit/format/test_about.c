@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a trace contains about its recording: private data, clocks, and times out of range. */
-#include "unit/test.h"
+#include "unit/scratch.h"
 #include "format/about.h"
 #include "unit/writer_fixture.h"
 #include "writer/private_write.h"
-
-GROUP(NULL, scratch_remove)
 
 #define WALL 1795707683748973137
 
@@ -27,18 +25,14 @@ static void expect(int64_t time, struct trace_clock clock, const char *expected)
 	const struct trace_event ev = { .time = time, .dictionary = &dictionary, .sync = &sync };
 	struct about about = {};
 	struct json j;
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	FILE *out = capture();
 
 	assert_int_equal(about__sync(&about, &ev), 0);
 	json__init(&j, out, true);
 	json__open(&j, NULL, '{');
 	about__print(&about, &j);
 	json__close(&j, '}');
-	fclose(out);
-	assert_string_equal(text, expected);
-	free(text);
+	expect_captured(expected);
 	dictionary__deinit(&dictionary);
 }
 
@@ -49,7 +43,6 @@ TEST_WITH(no_dictionary, NULL, NULL)
 	const struct trace_event ev = { .sync = &sync };
 	struct about about = {};
 
-	(void)state;
 	assert_int_equal(about__sync(&about, &ev), 0);
 	assert_string_equal(about.command, "");
 	assert_false(about.has_wall);
@@ -66,7 +59,6 @@ TEST(private_data)
 	static const char command[] = "/bin/x\0-p\0";
 	struct private_meta m = { .command = command, .command_len = 10, .go_version = "go1.26.8" };
 
-	(void)state;
 	private__meta(x.w, &m);
 	private__ticks(x.w, 64, 1000, WALL);
 	expect(1500, (struct trace_clock){},
@@ -81,7 +73,6 @@ TEST(clock_of_sync)
 		.known = true, .time = 900, .sec = WALL / 1000000000, .nsec = WALL % 1000000000
 	};
 
-	(void)state;
 	private__ticks(x.w, 64, 0, 7);
 	expect(1000, clock,
 	       "{\"program\":null,\"go_version\":null,"
@@ -99,7 +90,6 @@ TEST(invalid_clock)
 {
 	const struct trace_clock late = { .known = true, .sec = UINT64_MAX };
 
-	(void)state;
 	expect(5, late, "{\"program\":null,\"go_version\":null,\"start_wall\":null}\n");
 }
 
@@ -107,7 +97,6 @@ TEST(before_1970)
 {
 	const struct trace_clock clock = { .known = true, .time = 1000, .nsec = 5 };
 
-	(void)state;
 	expect(5, clock, "{\"program\":null,\"go_version\":null,\"start_wall\":null}\n");
 }
 
@@ -120,7 +109,6 @@ TEST(texts)
 	struct dictionary dictionary;
 	struct about about = {};
 
-	(void)state;
 	private__meta(x.w, &m);
 	private__ticks(x.w, 64, 1000, WALL);
 	dictionary = dictionary_of_file();
@@ -142,7 +130,6 @@ TEST(long_program)
 {
 	static char command[PATH_MAX + 1];
 
-	(void)state;
 	memset(command, 'a', sizeof(command));
 	for (size_t len = PATH_MAX - 1; len <= PATH_MAX; len++) {
 		struct private_meta m = { .command = command, .command_len = len };
@@ -164,7 +151,6 @@ TEST(long_command)
 	char command[1000], expected[400];
 	struct private_meta m = { .command = command, .command_len = sizeof(command) };
 
-	(void)state;
 	memset(command, 'a', sizeof(command));
 	private__meta(x.w, &m);
 	snprintf(expected, sizeof(expected),

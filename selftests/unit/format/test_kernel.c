@@ -8,8 +8,6 @@
 #include "unit/writer_fixture.h"
 #include "writer/private_write.h"
 
-GROUP(NULL, scratch_remove)
-
 #define ITEMS 200000
 
 static struct kernel_writer *k;

@@ -8,8 +8,6 @@
 #include "unit/writer_fixture.h"
 #include "writer/private_write.h"
 
-GROUP(NULL, scratch_remove)
-
 static int setup(void **state)
 {
 	start(25, 1);

@@ -12,8 +12,6 @@
 #include "lib/input.h"
 #include "unit/trace_bytes.h"
 
-GROUP(NULL, scratch_remove)
-
 #define LONG (3 * INPUT_WINDOW + 12345) /* more than any buffer of the input */
 
 struct piece {

@@ -134,7 +134,6 @@ TEST(in_anothers_order)
 	size_t longest = 0;
 	void *value;
 
-	(void)state;
 	for (size_t i = 1; i <= n; i++)
 		assert_int_equal(map__put(&large, i, (void *)i), 0);
 	for (size_t i = 0, taken = 0; taken < n / 3 && map__next(&large, &i, &value); taken++)

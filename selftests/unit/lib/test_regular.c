@@ -384,7 +384,6 @@ TEST_WITH(parts, NULL, NULL)
 	int fd = memfd_create("parts", 0);
 	char text[8] = "";
 
-	(void)state;
 	assert_int_equal(write(fd, "0123456789", 10), 10);
 	assert_int_equal(regular__read_at(fd, 3, text, 4), 0);
 	assert_string_equal(text, "3456");

@@ -9,8 +9,6 @@
 #include "metrics/values.h"
 #include "unit/writer_fixture.h"
 
-GROUP(NULL, scratch_remove)
-
 static struct metrics *metrics;
 static struct metric_values v;
 

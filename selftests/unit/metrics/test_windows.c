@@ -101,7 +101,6 @@ TEST(whole)
 {
 	const struct trace_window *w;
 
-	(void)state;
 	three_generations();
 	read_windows(INT64_MAX);
 	assert_int_equal(nwindows, 1);

@@ -83,11 +83,10 @@ static void make(void)
 	assert_int_equal(pack(&trace, &packed, &error), 0);
 }
 
-static int clean(void **state)
+static void clean(void)
 {
 	outbuf__deinit(&trace);
 	outbuf__deinit(&packed);
-	return scratch_remove(state);
 }
 
 GROUP(make, clean)

@@ -2,7 +2,7 @@
 /*
  * Sums of samples by function and by stack of functions, and the limits of sums.
  */
-#include "unit/test.h"
+#include "unit/scratch.h"
 #include "profile/totals.h"
 
 static struct samples samples;
@@ -31,9 +31,7 @@ static void add(uint32_t id, int64_t value)
 static void expect_functions(const char *want)
 {
 	struct totals t;
-	char *text;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = capture();
 
 	assert_int_equal(totals__by_function(&samples, &t), 0);
 	fprintf(f, "%" PRIu64 " %" PRId64 "\n", t.count, t.value);
@@ -42,9 +40,7 @@ static void expect_functions(const char *want)
 			(int)intern__text_at(samples.texts, t.functions[i].name).len,
 			intern__text_at(samples.texts, t.functions[i].name).data,
 			t.functions[i].flat, t.functions[i].cumulative);
-	fclose(f);
-	assert_string_equal(text, want);
-	free(text);
+	expect_captured(want);
 	free(t.functions);
 }
 

@@ -12,8 +12,6 @@
 
 #include "unit/rewrite_fixture.h"
 
-GROUP(NULL, scratch_remove)
-
 static struct index *ix;
 static struct error err;
 

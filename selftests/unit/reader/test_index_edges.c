@@ -15,8 +15,6 @@
 
 #include "unit/rewrite_fixture.h"
 
-GROUP(NULL, scratch_remove)
-
 static struct index *ix;
 static struct error err;
 static int reads[4]; /* results of the next reads: an errno, or a number of bytes; 0: normal */

@@ -10,8 +10,6 @@
 #include "unit/timeline_fixture.h"
 #include "writer/private_write.h"
 
-GROUP(NULL, scratch_remove)
-
 static struct kernel_writer *k;
 static struct kernel_threads threads;
 static unsigned int tick = 1;

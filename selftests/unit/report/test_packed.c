@@ -45,7 +45,6 @@ TEST(test_each)
 	struct span_sum sum;
 	struct span span;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct packed p = {};
 
@@ -73,7 +72,6 @@ TEST(test_seek)
 	struct span span;
 	size_t n, first;
 
-	(void)state;
 	fill(&p, SPANS, 0);
 	for (unsigned int i = 0; i < 1000; i++) {
 		uint64_t time = random_number() % (all[SPANS - 1].start + 1000),
@@ -123,7 +121,6 @@ TEST(test_merge)
 	struct packed p = {};
 	struct spans s = {};
 
-	(void)state;
 	fill(&p, SPANS, 0);
 	for (size_t i = 0; i < SPANS; i++)
 		assert_int_equal(spans__add(&s, &all[i], 0), 0);

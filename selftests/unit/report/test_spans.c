@@ -57,7 +57,6 @@ TEST(test_merge)
 	struct spans s = {};
 	size_t before;
 
-	(void)state;
 	end = fill(&s, 0, exact);
 	assert_int_equal(s.n, SPANS);
 	check(&s, exact, end);
@@ -79,7 +78,6 @@ TEST(test_add)
 	uint64_t exact[SPAN_SLOTS] = {}, end;
 	struct spans s = {};
 
-	(void)state;
 	end = fill(&s, 1u << 16, exact);
 	assert_true(s.n < SPANS / 10);
 	check(&s, exact, end);
@@ -94,7 +92,6 @@ TEST(test_dominant)
 	struct spans s = {};
 	uint64_t most;
 
-	(void)state;
 	assert_int_equal(spans__add(&s, &a, 1024), 0);
 	assert_int_equal(spans__add(&s, &b, 1024), 0);
 	assert_int_equal(s.n, 1);
@@ -115,7 +112,6 @@ TEST(test_curve)
 	uint64_t min = UINT64_MAX, max = 0, time = 0;
 	struct curve c = {};
 
-	(void)state;
 	for (unsigned int i = 0; i < 100000; i++) {
 		uint64_t value = random_number() >> 20;
 

@@ -10,8 +10,6 @@
 #include "unit/rewrite_fixture.h"
 
 FIXTURE(NULL, stop)
-GROUP(NULL, scratch_remove)
-
 static void assert_same(const struct seen *a, const struct seen *b)
 {
 	if (memcmp(a, b, sizeof(*a)))

@@ -9,8 +9,6 @@
 
 #include "unit/rewrite_fixture.h"
 
-GROUP(NULL, scratch_remove)
-
 #define T 1000000
 
 static struct kernel_writer *kernel;

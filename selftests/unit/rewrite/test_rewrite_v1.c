@@ -8,8 +8,6 @@
 #include "unit/rewrite_fixture.h"
 
 FIXTURE(NULL, stop)
-GROUP(NULL, scratch_remove)
-
 static struct rewrite *v1;
 static struct dictionary v1_words;
 static const char *v1_path;

@@ -9,8 +9,6 @@
 #include "selection/cgroup.h"
 #include "unit/trace_bytes.h"
 
-GROUP(NULL, scratch_remove)
-
 static struct cgroup_place place;
 
 static struct {

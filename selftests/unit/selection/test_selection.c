@@ -11,8 +11,6 @@
 #include "selection/selection.h"
 #include "unit/trace_bytes.h"
 
-GROUP(NULL, scratch_remove)
-
 static struct selection *s;
 static pid_t child; /* runs a copy of sleep, whose file is scratch("worker") */
 

@@ -13,8 +13,6 @@
 #include "copied_snapshots.h"
 #include "unit/timeline_fixture.h"
 
-GROUP(NULL, scratch_remove)
-
 #define T0  1000000000000ull
 #define SEC 1000000000ull
 #define MS  1000000

@@ -26,7 +26,6 @@ TEST(own_user)
 {
 	int fd[2];
 
-	(void)state;
 	pair(fd);
 	assert_int_equal(peer__check(fd[0]), 0);
 	assert_int_equal(peer__check(fd[1]), 0);
@@ -37,7 +36,6 @@ TEST(other_user)
 {
 	int root[2], other[2], own, of_root;
 
-	(void)state;
 	if (geteuid())
 		skip();
 	pair(root);
@@ -58,7 +56,6 @@ TEST(no_socket)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(peer__check(fd), -ENOTSOCK);
 	assert_int_equal(peer__check(-1), -EBADF);

@@ -9,8 +9,6 @@
 #include "ship/spool.h"
 #include "unit/trace_bytes.h"
 
-GROUP(NULL, scratch_remove)
-
 #define A "h-p-1-20261127T000001.000Z.trace"
 #define B "h-p-1-20261127T000002.000Z.trace"
 #define C "z-p-1-20261127T000000.000Z.trace"

@@ -9,8 +9,6 @@
 #include "ship/transfer.h"
 #include "unit/trace_bytes.h"
 
-GROUP(NULL, scratch_remove)
-
 /* SHA-256 of "abc", from FIPS 180-2 */
 #define ABC	   "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 #define ABC_BASE64 "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="

@@ -21,7 +21,6 @@ TEST(blocks)
 {
 	struct feed f;
 
-	(void)state;
 	feed__init(&f, &events_table);
 	for (int64_t i = 0; i < FEED_BLOCKS; i++)
 		assert_int_equal(add_block(&f, i), 0);
@@ -45,7 +44,6 @@ TEST(kept)
 	struct duckdb_text text;
 	struct feed f;
 
-	(void)state;
 	feed__init(&f, &events_table);
 	text = rows__keep(&f.rows, name);
 	for (int64_t i = 0; i < FEED_BLOCKS; i++)
@@ -66,7 +64,6 @@ TEST(stopped)
 	pthread_t thread;
 	struct feed f;
 
-	(void)state;
 	feed__init(&f, &events_table);
 	for (int64_t i = 0; i < FEED_BLOCKS; i++)
 		assert_int_equal(add_block(&f, i), 0);

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "unit/test.h"
+#include "unit/scratch.h"
 #include "sql/source.h"
 
 static void is(const char *path, const char *host, const char *service)
@@ -123,11 +123,11 @@ static void make(const char *folder, const char *name)
 
 TEST(files)
 {
-	char folder[] = "/tmp/test_source.XXXXXX", path[256], pattern[256], command[256], link[256];
+	char path[256], pattern[256], link[256];
+	const char *folder = scratch_dir();
 	struct source_files s = {};
 	struct error error = {};
 
-	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/sub", folder);
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(source_files__add(&s, folder, &error), -ENOENT);
@@ -158,6 +158,4 @@ TEST(files)
 	error = (struct error){};
 	assert_int_equal(source_files__add(&s, path, &error), -EINVAL); /* both kinds */
 	source_files__deinit(&s);
-	snprintf(command, sizeof(command), "rm -r '%s'", folder);
-	assert_int_equal(system(command), 0);
 }

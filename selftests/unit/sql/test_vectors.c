@@ -21,7 +21,6 @@ TEST(numbers)
 	struct enumeration *e = enumeration__create(&column);
 	struct duckdb_text text;
 
-	(void)state;
 	assert_non_null(e);
 	text = text__static("short");
 	assert_int_equal(enumeration__number(e, &text), 0);
@@ -66,7 +65,6 @@ TEST(tables_of_traces)
 {
 	unsigned int n = 0;
 
-	(void)state;
 	for (size_t i = 0; i < TABLES; i++)
 		for (unsigned int k = 0; k < tables[i]->ncolumns; k++)
 			if (tables[i]->columns[k].nvalues) {

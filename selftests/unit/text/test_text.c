@@ -8,8 +8,6 @@
 #include "text/text.h"
 #include "unit/trace_bytes.h"
 
-GROUP(NULL, scratch_remove)
-
 typedef int conversion(struct input *in, struct outbuf *out, struct error *err);
 
 static struct error why; /* of the last conversion */

@@ -506,4 +506,4 @@ static void prepare(void)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-GROUP(prepare, scratch_remove)
+GROUP(prepare, NULL)

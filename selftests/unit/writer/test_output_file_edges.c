@@ -15,8 +15,6 @@
 #include "writer/output_file.h"
 #include "writer/output_place.h"
 
-GROUP(NULL, scratch_remove)
-
 static unsigned int disturbances; /* number left */
 static unsigned int locks;
 static int lock_error; /* result of flock(); 0: success */

@@ -8,8 +8,6 @@
 #include "writer/private_write.h"
 #include "writer/writer.h"
 
-GROUP(NULL, scratch_remove)
-
 struct record {
 	uint64_t kind;
 	struct bytes data;

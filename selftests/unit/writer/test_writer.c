@@ -6,8 +6,6 @@
 #include "unit/writer_fixture.h"
 
 FIXTURE(NULL, stop)
-GROUP(NULL, scratch_remove)
-
 static void smallest(unsigned int version, const uint8_t *want, size_t len)
 {
 	start(version, 64);

@@ -237,4 +237,4 @@ static void prepare(void)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-GROUP(prepare, scratch_remove)
+GROUP(prepare, NULL)

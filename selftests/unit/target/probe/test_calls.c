@@ -228,7 +228,6 @@ TEST(emulated_exits)
 	LABEL(x_near);
 	LABEL(x_tail);
 
-	(void)state;
 	EXITS(nop, { x_nop, 8, SITE_EMULATED });
 	EXITS(last, { x_last, 0, SITE_EMULATED });
 	EXITS(branch, { x_branch, 8, SITE_EMULATED });
@@ -242,7 +241,6 @@ TEST(returns)
 	LABEL(x_one_way1);
 	LABEL(x_one_way2);
 
-	(void)state;
 	RETURN(call);
 	EXITS(one_way, { x_one_way1, 0, SITE_STEPPED }, { x_one_way2, 0, SITE_STEPPED });
 	RETURN(half);
@@ -267,7 +265,6 @@ TEST(a_chain_of_branches)
 	LABEL(x_chain1);
 	LABEL(x_chain2);
 
-	(void)state;
 	EXITS(chain, { x_chain1, 8, SITE_EMULATED }, { x_chain2, 0, SITE_STEPPED });
 }
 
@@ -293,7 +290,6 @@ TEST(refusals)
 	struct calls calls = {};
 	struct error error;
 
-	(void)state;
 	assert_int_equal(add(&calls, "main.64", &error), 0);
 	assert_int_equal(calls.nsites, 65);
 	calls__deinit(&calls);
@@ -316,7 +312,6 @@ TEST(patterns)
 	struct calls calls = {};
 	struct error error;
 
-	(void)state;
 	assert_int_equal(add(&calls, "main.f[ao]*", &error), 0);
 	assert_int_equal(calls.n, 3); /* far, forever, fan */
 	assert_int_equal(add(&calls, "/^main\\.(far|nop)$/", &error), 0);
@@ -340,7 +335,6 @@ TEST(recovery)
 	struct calls calls = {};
 	struct error error;
 
-	(void)state;
 	assert_int_equal(add(&calls, "main.call", &error), 0);
 	assert_int_equal(calls.nsites, 2);
 	assert_int_equal(calls__add_recovery(&calls, program.elf, program.pt, &error), 0);

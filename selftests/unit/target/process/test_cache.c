@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "unit/test.h"
+#include "unit/scratch.h"
 #include "target/infer/buildinfo.h"
 #include "target/process/cache.h"
 #include "target/process/cache_impl.h"
@@ -405,22 +405,12 @@ TEST(the_oldest_goes)
 
 static int setup(void **state)
 {
-	snprintf(home, sizeof(home), "/tmp/gotrace-cache.XXXXXX");
-	if (!mkdtemp(home))
-		return -1;
+	snprintf(home, sizeof(home), "%s", scratch_dir());
 	snprintf(folder, sizeof(folder), "%s/gotrace-bpf", home);
 	return setenv("XDG_CACHE_HOME", home, 1);
 }
 
-static int teardown(void **state)
-{
-	char command[160];
-
-	snprintf(command, sizeof(command), "rm -rf %s", home);
-	return system(command);
-}
-
-GROUP(setup, teardown)
+GROUP(setup, NULL)
 
 /* A path that is too long is not truncated: then nothing is cached. */
 TEST(a_long_path)
