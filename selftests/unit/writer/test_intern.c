@@ -6,23 +6,23 @@
 #include "format/spec.h"
 #include "writer/intern.h"
 
-static int setup(void **state)
+static struct intern *in;
+
+static void setup(void)
 {
-	*state = intern__create();
-	return !*state;
+	in = intern__create();
+	assert_non_null(in);
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-	intern__destroy(*state);
-	return 0;
+	intern__destroy(in);
 }
 
 FIXTURE(setup, teardown)
 
 TEST(same_string_same_id)
 {
-	struct intern *in = *state;
 	size_t len = 0;
 
 	assert_int_equal(intern__cstring(in, "select"), 1);
@@ -37,7 +37,6 @@ TEST(same_string_same_id)
 
 TEST(empty_string_is_id_0)
 {
-	struct intern *in = *state;
 	struct intern_frame f = { .pc = 1 };
 	size_t n = 7;
 
@@ -62,7 +61,6 @@ static size_t stored_length(struct intern *in, const char *s, size_t len)
 
 TEST(long_strings_are_truncated)
 {
-	struct intern *in = *state;
 	char s[3000];
 
 	memset(s, 'x', sizeof(s));
@@ -86,7 +84,6 @@ TEST(long_strings_are_truncated)
 
 TEST(same_stack_same_id)
 {
-	struct intern *in = *state;
 	struct intern_frame f[2] = { { 0x10, 1, 2, 3, 0 }, { 0x20, 4, 5, 6, 0 } };
 	const struct intern_frame *back;
 	size_t n = 0;
@@ -105,7 +102,6 @@ TEST(same_stack_same_id)
 
 TEST(deep_stacks_are_truncated)
 {
-	struct intern *in = *state;
 	struct intern_frame f[200];
 	size_t n = 0;
 	int i;
@@ -120,7 +116,6 @@ TEST(deep_stacks_are_truncated)
 /* Strings of any length and stacks, one after the other: each is aligned for a frame. */
 TEST(data_is_aligned)
 {
-	struct intern *in = *state;
 	struct intern_frame f = {};
 	char s[600] = "";
 	size_t n = 0;
@@ -141,7 +136,6 @@ TEST(data_is_aligned)
 /* All memory of stacks is freed with them, to the byte. */
 TEST(stack_memory_is_freed)
 {
-	struct intern *in = *state;
 	size_t before = intern__memory(in);
 	struct intern_frame f = {};
 
@@ -159,7 +153,6 @@ TEST(stack_memory_is_freed)
 
 TEST(a_hundred_thousand_strings)
 {
-	struct intern *in = *state;
 	const char *first;
 	char s[32];
 	size_t len = 0;
@@ -185,7 +178,6 @@ TEST(a_hundred_thousand_strings)
 /* Transient strings: their ids are reused, and no other string changes. */
 TEST(passing_strings)
 {
-	struct intern *in = *state;
 	uint32_t first, second, other, id;
 	size_t len = 0, memory;
 
@@ -227,7 +219,6 @@ TEST(passing_strings)
 /* Any number of stacks: memory holds those of a generation and INTERN_STACKS_KEPT earlier bytes. */
 TEST(stack_memory_is_bounded)
 {
-	struct intern *in = *state;
 	struct intern_frame frame[TRACE_STACK_MAX] = {};
 	uint32_t string = intern__cstring(in, "stays"), epoch = 0, ends = 0, id;
 	size_t n;
@@ -253,7 +244,6 @@ TEST(stack_memory_is_bounded)
 /* Few stacks are kept, with their ids. */
 TEST(few_stacks_are_kept)
 {
-	struct intern *in = *state;
 	struct intern_frame f = { .pc = 7 };
 	uint32_t id = intern__stack(in, &f, 1);
 
