@@ -128,9 +128,9 @@ all: build/gotrace-bpf build/gotrace ## build the recorder and the reader
 lib: $(OUT)/libgotrace.a ## build only the library
 bpf: $(SKELETON) ## build the BPF objects and their skeletons
 kselftests: $(KSELFTESTS:%=build/selftests/kmod/%) ## build the tests of the kernel module
-unit: $(UNIT_TESTS:%=$(OUT)/selftests/unit/%) $(OUT)/selftests/perfdata $(OUT)/selftests/metrics $(OUT)/selftests/encoding \
+unit: $(UNIT_TESTS:%=$(OUT)/selftests/unit/%) $(OUT)/selftests/perfdata $(OUT)/selftests/metrics \
 	$(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames build/selftests/debugger build/selftests/inline \
-	build/selftests/blackbox build/selftests/front) ## build the unit tests; SAN=1 builds them with ASan and UBSan
+	build/selftests/blackbox build/selftests/front) ## build the unit tests; unit/NAME builds one, SAN=1 those with ASan and UBSan
 mutants-unit: $(UNIT_TESTS:%=build/mutants/selftests/unit/%) build/mutants/cc ## build the unit tests for mutants; requires SHARED=1
 targets: $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%)) ## build the Go programs to trace
 reference: $(ORACLES:%=build/reference/%) ## build the Go programs that verify the output
@@ -220,14 +220,10 @@ $(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(if $(SHARED),$(OUT)/lib
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $(filter %.o,$^) $(filter-out %.o,$^) -lcmocka $(LIBS) -o $@
 
+# make unit/sequence/test_merge: builds one, and does not run it
+unit/%: $(OUT)/selftests/unit/% ;
+
 $(addprefix $(OUT)/selftests/unit/blackbox/,test_blackbox test_blackbox_copy test_blackbox_sequence): $(OUT)/obj/selftests/blackbox/image.o
-
-$(OUT)/selftests/unit/test_encodings: $(call objects,$(addprefix selftests/encoding/,words.c groups.c))
-
-$(OUT)/selftests/encoding: $(call objects,$(wildcard selftests/encoding/*.c)) $(OUT)/libgotrace.a
-	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
 
 build/selftests/blackbox: $(addprefix build/obj/selftests/blackbox/,pack.o image.o) build/libgotrace.a
 	$(call say,LINK,$@)

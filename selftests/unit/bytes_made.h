@@ -6,8 +6,7 @@
 #ifndef UNIT_BYTES_MADE_H
 #define UNIT_BYTES_MADE_H
 
-#include <string.h>
-
+#include "unit/test.h"
 #include "format/encode.h"
 #include "format/spec.h"
 

@@ -7,12 +7,10 @@
 #define UNIT_CHILD_H
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
+
+#include "unit/test.h"
 
 struct ran {
 	int status; /* exit status; -1: ended by a signal */

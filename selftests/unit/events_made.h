@@ -10,9 +10,7 @@
 #ifndef UNIT_EVENTS_MADE_H
 #define UNIT_EVENTS_MADE_H
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "unit/test.h"
 #include "format/spec.h"
 
 #include "unit/bytes_made.h"

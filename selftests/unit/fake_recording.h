@@ -11,20 +11,12 @@
 #ifndef UNIT_FAKE_RECORDING_H
 #define UNIT_FAKE_RECORDING_H
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
-#include <unistd.h>
 
+#include "unit/test.h"
 #include "capture/hits.h"
 #include "capture/priority.h"
 #include "capture/privilege.h"
@@ -125,25 +117,15 @@ void log__progress(const char *fmt, ...)
 	va_end(ap);
 }
 
-void log__progress_end(void)
-{
-}
+STUB_VOID(log__progress_end, (void))
 
 /* ---- the clock ---- */
 
-uint64_t clock__now(void)
-{
-	return fake.now;
-}
-
-uint64_t clock__cpu(void)
-{
-	return fake.cpu;
-}
+STUB(uint64_t, clock__now, (void), fake.now)
+STUB(uint64_t, clock__cpu, (void), fake.cpu)
 
 uint64_t clock__cpu_of(pid_t pid)
 {
-	(void)pid;
 	return 0;
 }
 
@@ -152,25 +134,14 @@ void priority__guarantee(void)
 	note("priority");
 }
 
-double hits__trap_ns(void)
-{
-	return 0;
-}
-
-double hits__stepped_ns(void)
-{
-	return 0;
-}
+STUB(double, hits__trap_ns, (void), 0)
+STUB(double, hits__stepped_ns, (void), 0)
 
 void hits__destroy(struct hits *h)
 {
-	(void)h;
 }
 
-uint64_t clock__wall_at(uint64_t mono)
-{
-	return mono + 7;
-}
+STUB(uint64_t, clock__wall_at, (uint64_t mono), mono + 7)
 
 bool clock__state(struct clock_state *ret)
 {
@@ -241,10 +212,7 @@ void snapshot__deinit(struct snapshot *snap)
 
 /* ---- the session ---- */
 
-bool probes__calls_only(const struct probes *p)
-{
-	return false;
-}
+STUB(bool, probes__calls_only, (const struct probes *), false)
 
 int probes__open(struct probes **ret, const struct probes_opts *opts, struct error *err)
 {
@@ -286,35 +254,12 @@ int inline_probes__create(struct inline_probes **ret, const struct inline_opts *
 	return fake.inline_error;
 }
 
-bool inline_probes__disturbed(struct inline_probes *p, uint64_t now)
-{
-	return false;
-}
-
-uint64_t inline_probes__which(const struct inline_probes *p)
-{
-	return 1;
-}
-
-uint64_t inline_probes__lost(struct inline_probes *p, uint64_t lost[GT_KIND_END])
-{
-	return 0;
-}
-
-uint64_t inline_probes__held_ns(const struct inline_probes *p)
-{
-	return 0;
-}
-
-uint64_t inline_probes__clock_error_ns(const struct inline_probes *p)
-{
-	return 0;
-}
-
-uint64_t inline_probes__bytes(const struct inline_probes *p)
-{
-	return 1 << 20;
-}
+STUB(bool, inline_probes__disturbed, (struct inline_probes *, uint64_t), false)
+STUB(uint64_t, inline_probes__which, (const struct inline_probes *), 1)
+STUB(uint64_t, inline_probes__lost, (struct inline_probes * p, uint64_t lost[GT_KIND_END]), 0)
+STUB(uint64_t, inline_probes__held_ns, (const struct inline_probes *), 0)
+STUB(uint64_t, inline_probes__clock_error_ns, (const struct inline_probes *), 0)
+STUB(uint64_t, inline_probes__bytes, (const struct inline_probes *), 1 << 20)
 
 void inline_probes__remove(struct inline_probes *p)
 {
@@ -357,9 +302,7 @@ int setup__signals(struct error *err)
 	return fake.pipe[0];
 }
 
-void csymbols__destroy(struct csymbols *c)
-{
-}
+STUB_VOID(csymbols__destroy, (struct csymbols *))
 
 void csymbols__add_modules(struct csymbols *c, const struct process *proc)
 {
@@ -374,7 +317,6 @@ void privilege__drop(unsigned int keep)
 
 void privilege__forbid_calls(unsigned int keep)
 {
-	(void)keep;
 }
 
 #endif

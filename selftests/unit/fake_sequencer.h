@@ -5,8 +5,7 @@
 #ifndef UNIT_FAKE_SEQUENCER_H
 #define UNIT_FAKE_SEQUENCER_H
 
-#include <stdio.h>
-
+#include "unit/test.h"
 #include "sequence/sequencer.h"
 
 #define NCALLS_MAX 4096

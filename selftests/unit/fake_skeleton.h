@@ -8,12 +8,9 @@
 #ifndef UNIT_FAKE_SKELETON_H
 #define UNIT_FAKE_SKELETON_H
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-
 #include <bpf/libbpf.h>
 
+#include "unit/test.h"
 #include "gotrace/config.h"
 
 struct bpf_program {

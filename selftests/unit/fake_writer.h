@@ -11,14 +11,7 @@
 #ifndef UNIT_FAKE_WRITER_H
 #define UNIT_FAKE_WRITER_H
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "unit/test.h"
 #include "writer/writer.h"
 
 static const uint64_t machine_t0 = 1000000000000;

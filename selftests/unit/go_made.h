@@ -14,6 +14,7 @@
 #ifndef UNIT_GO_MADE_H
 #define UNIT_GO_MADE_H
 
+#include "unit/test.h"
 #include "target/elf/elf.h"
 #include "target/infer/buildinfo.h"
 #include "target/symbols/pclntab_impl.h"
@@ -225,9 +226,22 @@ static inline void go_made__write_module(struct go_made *p, const struct made_pr
 }
 
 /* Makes the tables: a test may change p->tab and p->module before go_made__image() writes them. */
+static inline void go_made__close(struct go_made *p)
+{
+	if (!p->elf)
+		return;
+	pclntab__destroy(p->pt);
+	elf_image__destroy(p->elf);
+	close(p->fd);
+	p->pt = NULL;
+	p->elf = NULL;
+}
+
+/* *p is zero or was initialized before: then it is closed first. */
 static inline void go_made__init(struct go_made *p, const char *release,
 				 const struct made_program *from)
 {
+	go_made__close(p);
 	memset(p, 0, sizeof(*p));
 	assert_true(go_version__parse(release, &p->version));
 	p->old = p->version.minor < 20;
@@ -260,13 +274,6 @@ static inline void go_made__open(struct go_made *p, const char *release,
 	go_made__image(p, from);
 	if (pclntab__open(&p->pt, p->elf, &p->version, &err))
 		fail_msg("%s", err.text);
-}
-
-static inline void go_made__close(struct go_made *p)
-{
-	pclntab__destroy(p->pt);
-	elf_image__destroy(p->elf);
-	close(p->fd);
 }
 
 #define MADE_ADDR_OF(label) (MADE_TEXT_ADDR + (uint64_t)((label) - made_text))

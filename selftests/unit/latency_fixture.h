@@ -6,17 +6,7 @@
 #ifndef SELFTESTS_LATENCY_FIXTURE_H
 #define SELFTESTS_LATENCY_FIXTURE_H
 
-#include <inttypes.h>
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/tracker_fixture.h"
 #include "analysis/latency.h"
 #include "analysis/record_store.h"
 
@@ -34,12 +24,10 @@ static const char *const strings[STRINGS] = {
 
 enum { FUTEX = 202, READ = 0, NAMELESS = 9999 };
 
-static struct dictionary dictionary;
 static struct latency *latency;
 static struct record_store *done;
 static struct kernel_threads threads;
 static struct error error;
-static uint64_t on_m, on_g; /* the context of the next events */
 
 /* The slices of a goroutine that is alive: each begins where the one before ends, and differs. */
 struct sliced {
@@ -84,21 +72,27 @@ static inline int keep(void *context, const struct latency_goroutine *g)
 	return 0;
 }
 
+static inline void end(void)
+{
+	latency__destroy(latency);
+	map__free(&sliced);
+	record_store__destroy(done);
+	kernel_threads__deinit(&threads);
+	dictionary__deinit(&dictionary);
+	latency = NULL;
+	sliced = (struct map){};
+	done = NULL;
+	threads = (struct kernel_threads){};
+	memset(&dictionary, 0, sizeof(dictionary));
+}
+
 static inline void begin_in(int64_t from, int64_t to)
 {
 	struct latency_opts opts = { .from = from, .to = to, .done = keep, .slice = note_slice };
-	struct trace_frame frames[] = { { .pc = 0x1000, .func = CHAN }, {} };
 
-	dictionary__init(&dictionary);
-	for (uint64_t id = 1; id < STRINGS; id++)
-		assert_int_equal(
-			dictionary__add_string(&dictionary, id, strings[id], strlen(strings[id])),
-			0);
-	for (uint64_t id = MAIN; id <= MARKER; id++) { /* stack N is the start function N */
-		frames[1] = (struct trace_frame){ .pc = 0x100 * id, .func = id };
-		assert_int_equal(dictionary__add_stack(&dictionary, id, frames, 2), 0);
-	}
-	threads = (struct kernel_threads){};
+	end();
+	add_strings(strings, STRINGS);
+	add_start_functions(MAIN, MARKER, CHAN);
 	done = record_store__create();
 	latency = latency__create(&opts);
 	assert_non_null(done);
@@ -111,15 +105,7 @@ static inline void begin(void)
 	begin_in(INT64_MIN, INT64_MAX);
 }
 
-static inline void end(void)
-{
-	latency__destroy(latency);
-	map__free(&sliced);
-	sliced = (struct map){};
-	record_store__destroy(done);
-	kernel_threads__deinit(&threads);
-	dictionary__deinit(&dictionary);
-}
+FIXTURE(begin, end)
 
 static inline void on(uint64_t m, uint64_t g)
 {
@@ -129,16 +115,7 @@ static inline void on(uint64_t m, uint64_t g)
 
 static inline void event(int64_t time, unsigned int type, uint64_t a, uint64_t b, uint64_t c)
 {
-	struct trace_event ev = {
-		.time = time,
-		.type = (uint8_t)type,
-		.m = on_m,
-		.p = 0,
-		.g = on_g,
-		.arg = { a, b, c },
-		.dictionary = &dictionary,
-		.parent = TRACE_NO_TASK,
-	};
+	struct trace_event ev = made_event(time, type, a, b, c);
 
 	assert_int_equal(latency__event(latency, &ev, &threads, &error), 0);
 	if (type == EV_SYNC)
@@ -245,14 +222,13 @@ static inline char *outcome(void)
 	return text;
 }
 
-/* Expects this result, and ends the test. */
+/* Expects this result. */
 static inline void expect(const char *want)
 {
 	char *text = outcome();
 
 	assert_string_equal(text, want);
 	free(text);
-	end();
 }
 
 #endif

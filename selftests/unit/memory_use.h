@@ -6,8 +6,8 @@
 #define UNIT_MEMORY_USE_H
 
 #include <malloc.h>
-#include <stddef.h>
-#include <stdlib.h>
+
+#include "unit/test.h"
 
 /*
  * glibc counts freed chunks as used while its per-thread cache holds them, up to 7 of each size up

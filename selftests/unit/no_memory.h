@@ -10,14 +10,10 @@
 #ifndef UNIT_NO_MEMORY_H
 #define UNIT_NO_MEMORY_H
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <unistd.h>
 
+#include "unit/test.h"
 #include "lib/error.h"
 #include "lib/hash.h"
 
@@ -132,7 +128,7 @@ static inline void assert_job(const char *name, int (*job)(void))
 }
 
 #define JOB(job)                                                                                   \
-	static void test_##job(void **state)                                                       \
+	TEST(test_##job)                                                                           \
 	{                                                                                          \
 		assert_job(#job, job);                                                             \
 	}

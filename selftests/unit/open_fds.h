@@ -5,6 +5,8 @@
 
 #include <dirent.h>
 
+#include "unit/test.h"
+
 /* Includes "." and "..", and the descriptor of the directory itself. */
 static inline unsigned int count_fds(void)
 {

@@ -6,16 +6,8 @@
 #ifndef SELFTESTS_PATH_FIXTURE_H
 #define SELFTESTS_PATH_FIXTURE_H
 
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/scratch.h"
+#include "unit/tracker_fixture.h"
 #include "analysis/path_impl.h"
 #include "analysis/waits.h"
 
@@ -38,27 +30,30 @@ enum {
 	PEER = 901
 }; /* threads of other processes; the id of their process is larger by 10 */
 
-static struct dictionary dictionary;
 static struct path_history history;
 static struct path_fold fold;
 static struct waits *waits; /* gets the events, too, if not NULL */
 static struct kernel_threads threads;
-static uint64_t on_m, on_p, on_g; /* the context of the next events */
+
+static inline void end(void)
+{
+	waits__destroy(waits);
+	path_fold__deinit(&fold);
+	path_history__deinit(&history);
+	kernel_threads__deinit(&threads);
+	dictionary__deinit(&dictionary);
+	waits = NULL;
+	memset(&fold, 0, sizeof(fold));
+	memset(&history, 0, sizeof(history));
+	memset(&dictionary, 0, sizeof(dictionary));
+	threads = (struct kernel_threads){};
+}
 
 static inline void begin_limited(size_t limit)
 {
-	struct trace_frame frames[] = { { .pc = 0x1000, .func = CHAN }, {} };
-
-	dictionary__init(&dictionary);
-	for (uint64_t id = 1; id < STRINGS; id++)
-		assert_int_equal(
-			dictionary__add_string(&dictionary, id, strings[id], strlen(strings[id])),
-			0);
-	for (uint64_t id = MAIN; id <= HOLDER; id++) { /* stack N is the start function N */
-		frames[1] = (struct trace_frame){ .pc = 0x100 * id, .func = id };
-		assert_int_equal(dictionary__add_stack(&dictionary, id, frames, 2), 0);
-	}
-	threads = (struct kernel_threads){};
+	end();
+	add_strings(strings, STRINGS);
+	add_start_functions(MAIN, HOLDER, CHAN);
 	assert_int_equal(path_history__init(&history, limit), 0);
 	path_fold__init(&fold, &history);
 	on_m = on_p = on_g = UINT64_MAX;
@@ -69,13 +64,7 @@ static inline void begin(void)
 	begin_limited(SIZE_MAX);
 }
 
-static inline void end(void)
-{
-	path_fold__deinit(&fold);
-	path_history__deinit(&history);
-	kernel_threads__deinit(&threads);
-	dictionary__deinit(&dictionary);
-}
+FIXTURE(begin, end)
 
 /* Thread m with P m - 1 runs goroutine g; 0: none. */
 static inline void on(uint64_t m, uint64_t g)
@@ -87,16 +76,7 @@ static inline void on(uint64_t m, uint64_t g)
 
 static inline void event(int64_t time, unsigned int type, uint64_t a, uint64_t b, uint64_t c)
 {
-	struct trace_event ev = {
-		.time = time,
-		.type = (uint8_t)type,
-		.m = on_m,
-		.p = on_p,
-		.g = on_g,
-		.arg = { a, b, c },
-		.dictionary = &dictionary,
-		.parent = TRACE_NO_TASK,
-	};
+	struct trace_event ev = made_event(time, type, a, b, c);
 
 	path_fold__reread_threads(&fold);
 	assert_int_equal(path_fold__event(&fold, &ev, &threads, (uint64_t)time), 0);
@@ -278,19 +258,15 @@ static inline void expect(uint64_t g, int64_t from, int64_t to, const char *want
 {
 	uint32_t index = path_history__find_goroutine(&history, g);
 	struct path p;
-	char *text;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = capture();
 
 	assert_int_not_equal(index, PATH_NONE);
 	assert_int_equal(path__walk(&history, index, from, to, &p), 0);
 	for (size_t i = 0; i < p.n; i++)
 		put_segment(f, &p.segments[i]);
-	fclose(f);
-	assert_string_equal(text, want);
+	expect_captured(want);
 	expect_whole(&p, from, to);
 	path__deinit(&p);
-	free(text);
 }
 
 #endif

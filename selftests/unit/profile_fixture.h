@@ -6,37 +6,22 @@
 #ifndef SELFTESTS_PROFILE_FIXTURE_H
 #define SELFTESTS_PROFILE_FIXTURE_H
 
-#include <errno.h>
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/scratch.h"
+#include "unit/tracker_fixture.h"
 #include "profile/profile.h"
 
 enum { NONE, MAIN, WORKER, READ, LEAF, CHAN, NETWORK, STRINGS };
 static const char *const strings[STRINGS] = { "",     "main.main",    "main.worker", "main.read",
 					      "leaf", "chan receive", "network" };
 
-static struct dictionary dictionary;
 static struct profile *profile;
-static uint64_t on_m, on_g; /* the context of the next events */
 
 /* Stack N is the function N, called from main.worker; stack MAIN is main.main alone. */
 static inline void begin_with(const struct profile_opts *opts)
 {
 	struct trace_frame frames[] = { {}, { .pc = 0x20, .func = WORKER, .file = LEAF } };
 
-	dictionary__init(&dictionary);
-	for (uint64_t id = 1; id < STRINGS; id++)
-		assert_int_equal(
-			dictionary__add_string(&dictionary, id, strings[id], strlen(strings[id])),
-			0);
+	add_strings(strings, STRINGS);
 	for (uint64_t id = MAIN; id <= LEAF; id++) {
 		frames[0] = (struct trace_frame){ 0x10 * id, id, LEAF, 7 };
 		assert_int_equal(dictionary__add_stack(&dictionary, id, frames, 1 + (id != MAIN)),
@@ -45,6 +30,7 @@ static inline void begin_with(const struct profile_opts *opts)
 	profile = profile__create(opts);
 	assert_non_null(profile);
 	on_m = TRACE_NO_M;
+	on_p = TRACE_NO_P;
 	on_g = TRACE_NO_G;
 }
 
@@ -62,18 +48,9 @@ static inline void end(void)
 static inline void event(int64_t time, unsigned int type, uint8_t old, uint64_t a, uint64_t b,
 			 uint64_t c)
 {
-	struct trace_event ev = {
-		.time = time,
-		.type = (uint8_t)type,
-		.old = old,
-		.m = on_m,
-		.p = TRACE_NO_P,
-		.g = on_g,
-		.arg = { a, b, c },
-		.dictionary = &dictionary,
-		.parent = TRACE_NO_TASK,
-	};
+	struct trace_event ev = made_event(time, type, a, b, c);
 
+	ev.old = old;
 	assert_int_equal(profile__event(profile, &ev), 0);
 }
 
@@ -106,16 +83,12 @@ static inline void put_sample(FILE *f, const struct samples *s, const struct sam
 static inline void expect(const char *want)
 {
 	const struct samples *s = profile__samples(profile);
-	char *text;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = capture();
 
 	assert_int_equal(profile__finish(profile), 0);
 	for (size_t i = 0; i < s->n; i++)
 		put_sample(f, s, &s->at[i]);
-	fclose(f);
-	assert_string_equal(text, want);
-	free(text);
+	expect_captured(want);
 	end();
 }
 

@@ -11,12 +11,10 @@
 
 #include <fcntl.h>
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "unit/test.h"
 
 #define PROGRAMS_MAX 32
 

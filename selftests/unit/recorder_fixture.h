@@ -6,13 +6,9 @@
 #ifndef UNIT_RECORDER_FIXTURE_H
 #define UNIT_RECORDER_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/fake_recording.h"
 
 #include "capture/cycle.h"
@@ -113,9 +109,7 @@ int drain__create(struct drain **ret, const struct probes *probes, struct inline
 	return 0;
 }
 
-void drain__destroy(struct drain *d)
-{
-}
+STUB_VOID(drain__destroy, (struct drain *))
 
 int drain__run(struct drain *d, uint64_t *ret_watermark)
 {
@@ -141,10 +135,7 @@ int drain__run(struct drain *d, uint64_t *ret_watermark)
 	return code ? code : n;
 }
 
-unsigned int drain__fill(const struct drain *d)
-{
-	return t.fill;
-}
+STUB(unsigned int, drain__fill, (const struct drain *), t.fill)
 
 int launch__release(struct launch *l, struct error *err)
 {
@@ -187,9 +178,7 @@ struct resync *resync__create(const struct process *process, const struct layout
 	return (struct resync *)&t;
 }
 
-void resync__destroy(struct resync *r)
-{
-}
+STUB_VOID(resync__destroy, (struct resync *))
 
 int resync__step(struct resync *r, uint64_t now, uint64_t watermark, struct sink *sink)
 {
@@ -205,9 +194,7 @@ void starvation__init(struct starvation *s)
 	*s = (struct starvation){ .fd = -1 };
 }
 
-void starvation__deinit(struct starvation *s)
-{
-}
+STUB_VOID(starvation__deinit, (struct starvation *))
 
 void starvation__drain(struct starvation *s, uint64_t now)
 {
@@ -233,10 +220,7 @@ bool probes__sample_heap(struct probes *p)
 	return true;
 }
 
-bool probes__has_kernel(const struct probes *p)
-{
-	return fake.kernel;
-}
+STUB(bool, probes__has_kernel, (const struct probes *), fake.kernel)
 
 void probes__select(struct probes *p, unsigned int sets)
 {
@@ -259,10 +243,7 @@ int probes__suspend(struct probes *p)
 	return 0;
 }
 
-int probes__present(const struct probes *p)
-{
-	return 0;
-}
+STUB(int, probes__present, (const struct probes *), 0)
 
 int sink__recorded(struct sink *s, uint64_t time, const struct gt_recorded *recorded)
 {
@@ -276,30 +257,11 @@ void probes__detach(struct probes *s)
 	note("detach");
 }
 
-bool probes__kfuncs(const struct probes *s)
-{
-	return true;
-}
-
-bool probes__multi(const struct probes *s)
-{
-	return true;
-}
-
-unsigned int probes__rings(const struct probes *s)
-{
-	return 4;
-}
-
-uint64_t probes__ring_bytes(const struct probes *s)
-{
-	return 4 << 20;
-}
-
-uint64_t probes__memory(const struct probes *s)
-{
-	return 1000;
-}
+STUB(bool, probes__kfuncs, (const struct probes *), true)
+STUB(bool, probes__multi, (const struct probes *), true)
+STUB(unsigned int, probes__rings, (const struct probes *), 4)
+STUB(uint64_t, probes__ring_bytes, (const struct probes *), 4 << 20)
+STUB(uint64_t, probes__memory, (const struct probes *), 1000)
 
 int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *err)
 {
@@ -309,14 +271,8 @@ int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *er
 	return 0;
 }
 
-void sink__destroy(struct sink *s)
-{
-}
-
-bool sink__in_folder_of_other(const struct sink *s)
-{
-	return t.folder;
-}
+STUB_VOID(sink__destroy, (struct sink *))
+STUB(bool, sink__in_folder_of_other, (const struct sink *), t.folder)
 
 int sink__create_sequencer(struct sink *s, const struct layout *layout,
 			   const struct symbolizer *symbolizer, const struct private_meta *meta)
@@ -353,10 +309,7 @@ int probes__reset(struct probes *s)
 	return t.reset_error;
 }
 
-bool process__is_same(const struct process *proc)
-{
-	return fake.now < t.replaced_at;
-}
+STUB(bool, process__is_same, (const struct process *), fake.now < t.replaced_at)
 
 uint64_t cycle__next(const struct cycle_opts *opts, uint64_t first, uint64_t earliest)
 {
@@ -383,15 +336,8 @@ int cycle__set_timer(int fd, const struct cycle_opts *opts, uint64_t at)
 	return 0;
 }
 
-bool cycle__clock_was_set(int fd)
-{
-	return fake.now == t.clock_set;
-}
-
-const struct writer_stats *sink__written(const struct sink *s)
-{
-	return &t.written;
-}
+STUB(bool, cycle__clock_was_set, (int), fake.now == t.clock_set)
+STUB(const struct writer_stats *, sink__written, (const struct sink *), &t.written)
 
 bool sink__window(const struct sink *s, struct window_part *ret)
 {
@@ -399,15 +345,8 @@ bool sink__window(const struct sink *s, struct window_part *ret)
 	return true;
 }
 
-uint64_t sink__causes(const struct sink *s)
-{
-	return 12;
-}
-
-uint64_t sink__snapshots(const struct sink *s)
-{
-	return 13;
-}
+STUB(uint64_t, sink__causes, (const struct sink *), 12)
+STUB(uint64_t, sink__snapshots, (const struct sink *), 13)
 
 int sink__start(struct sink *s, const struct raw_header *facts)
 {
@@ -450,10 +389,7 @@ int sink__lost(struct sink *s, unsigned int kind, uint64_t count)
 	return 0;
 }
 
-int sink__name(struct sink *s, size_t i, const char *name)
-{
-	return 0;
-}
+STUB(int, sink__name, (struct sink *, size_t, const char *), 0)
 
 int labels__read_present(const struct recorder_opts *opts, const struct snapshot *snap,
 			 int (*between)(void *), void *ctx, struct sink *sink)
@@ -461,20 +397,9 @@ int labels__read_present(const struct recorder_opts *opts, const struct snapshot
 	return 0;
 }
 
-int setup__snapshot_signal(int fd, struct error *error)
-{
-	return 0;
-}
-
-bool sink__request(struct sink *s, const struct flight_cause *cause)
-{
-	return false;
-}
-
-int sink__save_due(struct sink *s, uint64_t watermark)
-{
-	return 0;
-}
+STUB(int, setup__snapshot_signal, (int, struct error *), 0)
+STUB(bool, sink__request, (struct sink *, const struct flight_cause *), false)
+STUB(int, sink__save_due, (struct sink *, uint64_t), 0)
 
 int sink__host_clock(struct sink *s, const struct private_host_clock *clock)
 {
@@ -507,10 +432,7 @@ int sink__commit(struct sink *s, int code, struct error *err)
 	return code;
 }
 
-uint64_t sequencer__losses(const struct sequencer *s)
-{
-	return t.losses;
-}
+STUB(uint64_t, sequencer__losses, (const struct sequencer *), t.losses)
 
 bool sequencer__is_ready(const struct sequencer *s)
 {
@@ -562,7 +484,5 @@ __attribute__((unused)) static void add(uint64_t time, unsigned int kind)
 {
 	t.record[t.n++] = (struct gt_record){ .time = time, .kind = (uint16_t)kind };
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef SELFTESTS_REWRITE_FIXTURE_H
 #define SELFTESTS_REWRITE_FIXTURE_H
 
+#include "unit/test.h"
 #include "format/kernel.h"
 #include "lib/input.h"
 #include "reader/order.h"

@@ -9,6 +9,7 @@
 #ifndef UNIT_RUNTIME_MADE_H
 #define UNIT_RUNTIME_MADE_H
 
+#include "unit/test.h"
 #include "target/arch/insn.h"
 #include "target/probe/site.h"
 
@@ -101,8 +102,11 @@ struct runtime {
 	int code;
 };
 
+/* *r is zero, or from an earlier runtime__init(). */
 static inline void runtime__init(struct runtime *r, const struct made_func *func, size_t n)
 {
+	site_list__deinit(&r->sites);
+	go_made__close(&r->made);
 	memset(r, 0, sizeof(*r));
 	assert_true(n <= sizeof(r->func) / sizeof(r->func[0]));
 	memcpy(r->func, func, n * sizeof(*func));
@@ -130,6 +134,7 @@ static inline void runtime__find(struct runtime *r)
 {
 	struct made_program program = { MADE_BYTES, r->func, r->n };
 
+	site_list__deinit(&r->sites);
 	go_made__open(&r->made, r->release, &program);
 	assert_int_equal(layout__for_version(&r->made.version, &r->layout, NULL), 0);
 	r->layout.config.g_status = STATUS_AT;
@@ -138,12 +143,6 @@ static inline void runtime__find(struct runtime *r)
 	r->layout.config.p_gc_mode = P_MODE_AT;
 	r->err.text[0] = 0;
 	r->code = site_list__find(&r->sites, r->made.elf, r->made.pt, &r->layout, &r->err);
-}
-
-static inline void runtime__close(struct runtime *r)
-{
-	site_list__deinit(&r->sites);
-	go_made__close(&r->made);
 }
 
 static inline const struct site *runtime__site(const struct runtime *r, enum gt_probe probe,

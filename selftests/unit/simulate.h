@@ -6,10 +6,7 @@
 #ifndef SELFTESTS_SIMULATE_H
 #define SELFTESTS_SIMULATE_H
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "unit/test.h"
 #include "writer/writer.h"
 
 enum sim_state { SIM_NONE, SIM_RUNNABLE, SIM_RUNNING, SIM_SYSCALL, SIM_WAITING };

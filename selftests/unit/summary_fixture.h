@@ -6,17 +6,8 @@
 #ifndef SELFTESTS_SUMMARY_FIXTURE_H
 #define SELFTESTS_SUMMARY_FIXTURE_H
 
-#include <errno.h>
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/scratch.h"
+#include "unit/tracker_fixture.h"
 #include "analysis/record_store.h"
 #include "analysis/summary.h"
 
@@ -30,42 +21,13 @@ static const char *const strings[STRINGS] = {
 };
 /* clang-format on */
 
-static struct dictionary dictionary;
 static struct summary *summary;
 static struct record_store *store;
 static struct error error;
-static uint64_t on_p, on_g; /* the context of the next events */
-
-static inline void add_string(uint64_t id, const char *text)
-{
-	assert_int_equal(dictionary__add_string(&dictionary, id, text, strlen(text)), 0);
-}
 
 static inline int keep(void *context, const struct summary_goroutine *g)
 {
 	return record_store__add(store, summary__pack, g);
-}
-
-/* Stack N is the start function N, without callers, and a leaf. */
-static inline void begin(bool regions)
-{
-	struct summary_opts opts = { .regions = regions, .done = keep };
-	struct trace_frame frames[] = { { .pc = 0x1000, .func = CHAN }, {} };
-
-	dictionary__init(&dictionary);
-	for (uint64_t id = 1; id < STRINGS; id++)
-		add_string(id, strings[id]);
-	for (uint64_t id = MAIN; id <= GC_WORKER; id++) {
-		frames[1] = (struct trace_frame){ .pc = 0x100 * id, .func = id };
-		assert_int_equal(dictionary__add_stack(&dictionary, id, frames, 2), 0);
-	}
-	store = record_store__create();
-	summary = summary__create(&opts);
-	assert_non_null(store);
-	assert_non_null(summary);
-	on_p = TRACE_NO_P;
-	on_g = TRACE_NO_G;
-	memset(&error, 0, sizeof(error));
 }
 
 static inline void end(void)
@@ -73,7 +35,34 @@ static inline void end(void)
 	summary__destroy(summary);
 	record_store__destroy(store);
 	dictionary__deinit(&dictionary);
+	summary = NULL;
+	store = NULL;
+	memset(&dictionary, 0, sizeof(dictionary));
 }
+
+static inline void begin(bool regions)
+{
+	struct summary_opts opts = { .regions = regions, .done = keep };
+
+	end();
+	add_strings(strings, STRINGS);
+	add_start_functions(MAIN, GC_WORKER, CHAN);
+	store = record_store__create();
+	summary = summary__create(&opts);
+	assert_non_null(store);
+	assert_non_null(summary);
+	on_m = 1;
+	on_p = TRACE_NO_P;
+	on_g = TRACE_NO_G;
+	memset(&error, 0, sizeof(error));
+}
+
+static void summary_setup(void)
+{
+	begin(false);
+}
+
+FIXTURE(summary_setup, end)
 
 static inline void on(uint64_t p, uint64_t g)
 {
@@ -83,16 +72,7 @@ static inline void on(uint64_t p, uint64_t g)
 
 static inline int try_event(int64_t time, unsigned int type, uint64_t a, uint64_t b, uint64_t c)
 {
-	struct trace_event ev = {
-		.time = time,
-		.type = (uint8_t)type,
-		.p = on_p,
-		.g = on_g,
-		.m = 1,
-		.arg = { a, b, c },
-		.dictionary = &dictionary,
-		.parent = TRACE_NO_TASK,
-	};
+	struct trace_event ev = made_event(time, type, a, b, c);
 
 	if (type == EV_GO_STATUS || type == EV_GO_STATUS_STACK)
 		ev.old = GO_STATE_UNDETERMINED;
@@ -116,17 +96,9 @@ static inline void start_new(uint64_t g, uint64_t p, int64_t time)
 /* A status in a later generation has no effect. */
 static inline void repeat_status(int64_t time, uint64_t g, uint8_t status, uint8_t state)
 {
-	struct trace_event ev = {
-		.time = time,
-		.type = EV_GO_STATUS,
-		.p = on_p,
-		.g = on_g,
-		.m = 1,
-		.arg = { g, 1, status },
-		.old = state,
-		.dictionary = &dictionary,
-	};
+	struct trace_event ev = made_event(time, EV_GO_STATUS, g, 1, status);
 
+	ev.old = state;
 	assert_int_equal(summary__event(summary, &ev, &error), 0);
 }
 
@@ -181,13 +153,11 @@ static inline void put_goroutine(FILE *f, struct summary_goroutine *g)
 	summary_stats__deinit(&g->stats);
 }
 
-/* Expects this result, and ends the test. */
+/* Expects this result. */
 static inline void expect(const char *want)
 {
 	struct summary_goroutine g;
-	char *text;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = capture();
 
 	assert_int_equal(summary__finish(summary, &error), 0);
 	record_store__sort(store);
@@ -195,9 +165,7 @@ static inline void expect(const char *want)
 		assert_int_equal(summary__unpack(record_store__get(store, i), &g), 0);
 		put_goroutine(f, &g);
 	}
-	fclose(f);
-	assert_string_equal(text, want);
-	free(text);
+	expect_captured(want);
 }
 
 static inline void expect_text(struct trace_string s, const char *want)

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What this process holds, of what the kernel says in /proc/self/status, which is this file's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "capture/memory.h"
 
 static const char *status;
@@ -22,7 +14,7 @@ FILE *fopen(const char *path, const char *mode)
 	return fmemopen(cleared, sizeof(cleared), "w");
 }
 
-static void held_now(void **state)
+TEST(held_now)
 {
 	uint64_t peak = 0;
 
@@ -39,7 +31,7 @@ static void held_now(void **state)
 }
 
 /* The high-water mark counts the program's file, too, which is not needed. */
-static void high_water_mark(void **state)
+TEST(high_water_mark)
 {
 	uint64_t peak = 500 << 10;
 
@@ -54,14 +46,4 @@ static void high_water_mark(void **state)
 	status = "VmHWM:\t  300 kB\nRssFile:\t  301 kB\n";
 	memory__peak(&peak);
 	assert_int_equal(peak, 600 << 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(held_now),
-		cmocka_unit_test(high_water_mark),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /*
  * What reads and writes traces when there is no memory: see no_memory.h.
  */
+#include "unit/test.h"
 #include "analysis/intervals.h"
 #include "analysis/latency.h"
 #include "analysis/statistics.h"
@@ -333,24 +334,12 @@ JOB(write_again)
 JOB(make_index)
 JOB(convert)
 
-static int make_trace(void **state)
+static void make_trace(void)
 {
 	static char path[256];
 
 	snprintf(path, sizeof(path), "%s", write_example(25));
 	trace = path;
-	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read_it),	    cmocka_unit_test(test_summarize),
-		cmocka_unit_test(test_count),	    cmocka_unit_test(test_measure),
-		cmocka_unit_test(test_write_again), cmocka_unit_test(test_make_index),
-		cmocka_unit_test(test_convert),	    cmocka_unit_test(test_find_intervals),
-		cmocka_unit_test(test_find_waits),
-	};
-
-	return cmocka_run_group_tests(tests, make_trace, scratch_remove);
-}
+GROUP(make_trace, NULL)

@@ -5,6 +5,7 @@
 #ifndef SELFTESTS_TIMELINE_FIXTURE_H
 #define SELFTESTS_TIMELINE_FIXTURE_H
 
+#include "unit/test.h"
 #include "reader/timeline.h"
 #include "unit/writer_fixture.h"
 

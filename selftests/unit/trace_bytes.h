@@ -6,16 +6,7 @@
 #ifndef SELFTESTS_TRACE_BYTES_H
 #define SELFTESTS_TRACE_BYTES_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#include <cmocka.h>
-
+#include "unit/scratch.h"
 #include "format/spec.h"
 
 struct bytes {
@@ -163,37 +154,6 @@ static inline bool batch__event(const struct read_batch *batch, size_t *at, uint
 	assert_true(b.at <= b.len);
 	*at = b.at;
 	return true;
-}
-
-/* The directory of this test. */
-static inline const char *scratch_dir(void)
-{
-	static char dir[64];
-
-	if (!dir[0]) {
-		strcpy(dir, "/tmp/gotrace-unit-XXXXXX");
-		assert_non_null(mkdtemp(dir));
-	}
-	return dir;
-}
-
-static inline const char *scratch(const char *name)
-{
-	static char path[4][256];
-	static unsigned int next;
-	char *p = path[next++ % 4];
-
-	snprintf(p, sizeof(path[0]), "%s/%s", scratch_dir(), name);
-	return p;
-}
-
-static inline int scratch_remove(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf '%s'", scratch_dir());
-	return system(command);
 }
 
 #endif

@@ -5,16 +5,7 @@
 #ifndef SELFTESTS_V1_MADE_H
 #define SELFTESTS_V1_MADE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "v1/v1_impl.h"
 
 /* traces */

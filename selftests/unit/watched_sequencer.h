@@ -5,8 +5,7 @@
 #ifndef UNIT_WATCHED_SEQUENCER_H
 #define UNIT_WATCHED_SEQUENCER_H
 
-#include <string.h>
-
+#include "unit/test.h"
 #include "format/kernel.h"
 #include "sequence/sequencer.h"
 
@@ -20,40 +19,18 @@ static struct {
 	const char *request_name; /* of each request; NULL: none */
 } watched;
 
-uint64_t sequencer__applied(const struct sequencer *s)
-{
-	return watched.applied;
-}
-
-size_t sequencer__goroutines(const struct sequencer *s)
-{
-	return watched.goroutines;
-}
-
-uint64_t sequencer__left_call(const struct sequencer *s, uint32_t tid)
-{
-	return watched.left_call;
-}
+STUB(uint64_t, sequencer__applied, (const struct sequencer *), watched.applied)
+STUB(size_t, sequencer__goroutines, (const struct sequencer *), watched.goroutines)
+STUB(uint64_t, sequencer__left_call, (const struct sequencer *, uint32_t), watched.left_call)
 
 const struct kernel_thread *sequencer__thread(const struct sequencer *s, uint32_t tid)
 {
 	return watched.thread.tid ? &watched.thread : NULL;
 }
 
-const struct sequencer_stats *sequencer__stats(const struct sequencer *s)
-{
-	return &watched.stats;
-}
-
-uint64_t sequencer__losses(const struct sequencer *s)
-{
-	return watched.losses;
-}
-
-uint64_t sequencer__go_losses(const struct sequencer *s)
-{
-	return watched.go_losses;
-}
+STUB(const struct sequencer_stats *, sequencer__stats, (const struct sequencer *), &watched.stats)
+STUB(uint64_t, sequencer__losses, (const struct sequencer *), watched.losses)
+STUB(uint64_t, sequencer__go_losses, (const struct sequencer *), watched.go_losses)
 
 size_t sequencer__request_name(const struct sequencer *s, uint64_t goid, uint64_t task, char *ret)
 {

@@ -6,6 +6,7 @@
 #ifndef SELFTESTS_WRITER_FIXTURE_H
 #define SELFTESTS_WRITER_FIXTURE_H
 
+#include "unit/test.h"
 #include "format/dictionary.h"
 #include "unit/trace_bytes.h"
 #include "writer/output_file.h"
@@ -54,7 +55,6 @@ static inline void finish(unsigned int version)
 
 static inline int stop(void **state)
 {
-	(void)state;
 	writer__destroy(x.w);
 	intern__destroy(x.in);
 	trace_file__destroy(x.file);

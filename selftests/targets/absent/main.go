@@ -70,9 +70,7 @@ func answer(at uintptr) {
 func text(n int) string {
 	b, err := syscall.Mmap(-1, 0, 2*page, syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON)
-	if err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(err)
 	at := uintptr(unsafe.Pointer(&b[0]))
 	register(at, 2*page)
 	time.AfterFunc(*after, func() { answer(at); answer(at + page) })
@@ -95,14 +93,8 @@ func logs() {
 }
 
 func addressOf(symbol string) uintptr {
-	f, err := elf.Open("/proc/self/exe")
-	if err != nil {
-		protocol.Fail(err)
-	}
-	symbols, err := f.Symbols()
-	if err != nil {
-		protocol.Fail(err)
-	}
+	f := protocol.Must(elf.Open("/proc/self/exe"))
+	symbols := protocol.Must(f.Symbols())
 	for _, s := range symbols {
 		if s.Name == symbol {
 			return uintptr(s.Value)

@@ -88,18 +88,10 @@ const coldText = "a text that nobody has read"
 
 // mapped returns coldText in a page of its own, which is not in memory.
 func mapped(protection int) string {
-	f, err := os.CreateTemp("", "annotate")
-	if err != nil {
-		protocol.Fail(err)
-	}
+	f := protocol.Must(os.CreateTemp("", "annotate"))
 	defer os.Remove(f.Name())
-	if _, err = f.WriteString(coldText + strings.Repeat("\x00", 4096-len(coldText))); err != nil {
-		protocol.Fail(err)
-	}
-	page, err := syscall.Mmap(int(f.Fd()), 0, 4096, protection, syscall.MAP_PRIVATE)
-	if err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Must(f.WriteString(coldText + strings.Repeat("\x00", 4096-len(coldText))))
+	page := protocol.Must(syscall.Mmap(int(f.Fd()), 0, 4096, protection, syscall.MAP_PRIVATE))
 	page = page[:len(coldText)]
 	return *(*string)(unsafe.Pointer(&page))
 }

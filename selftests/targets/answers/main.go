@@ -89,18 +89,10 @@ func mapCounter(name string) *int64 {
 	if name == "" {
 		return new(int64)
 	}
-	f, err := os.Create(name)
-	if err != nil {
-		protocol.Fail(err)
-	}
+	f := protocol.Must(os.Create(name))
 	defer f.Close()
-	if err := f.Truncate(8); err != nil {
-		protocol.Fail(err)
-	}
-	memory, err := syscall.Mmap(int(f.Fd()), 0, 8, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
-	if err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(f.Truncate(8))
+	memory := protocol.Must(syscall.Mmap(int(f.Fd()), 0, 8, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED))
 	return (*int64)(unsafe.Pointer(&memory[0]))
 }
 

@@ -80,10 +80,7 @@ func rawCaller(n int, done chan<- bool) {
 
 // caller makes calls that are reported to the runtime.
 func caller(n int, done chan<- bool) {
-	fd, err := syscall.Open("/dev/null", syscall.O_RDONLY, 0)
-	if err != nil {
-		protocol.Fail(err)
-	}
+	fd := protocol.Must(syscall.Open("/dev/null", syscall.O_RDONLY, 0))
 	for i := 0; i < n; i++ {
 		syscall.Seek(fd, 0, 99)
 		if i%3 == 2 {

@@ -109,19 +109,13 @@ func burn() {
 // The other process answers a line after a delay.
 func startWriter() *exec.Cmd {
 	var in, out [2]int
-	if err := syscall.Pipe2(in[:], syscall.O_CLOEXEC); err != nil {
-		protocol.Fail(err)
-	}
-	if err := syscall.Pipe2(out[:], syscall.O_CLOEXEC); err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(syscall.Pipe2(in[:], syscall.O_CLOEXEC))
+	protocol.Check(syscall.Pipe2(out[:], syscall.O_CLOEXEC))
 	script := fmt.Sprintf("while read -r line; do sleep %f; echo; done", each.Seconds())
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Stdin = os.NewFile(uintptr(in[0]), "in")
 	cmd.Stdout = os.NewFile(uintptr(out[1]), "out")
-	if err := cmd.Start(); err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(cmd.Start())
 	ask, answer = in[1], out[0]
 	return cmd
 }

@@ -31,9 +31,7 @@ func dispatchHere() {
 func dispatch(duration time.Duration) int {
 	var fds [2]int
 	ready := make(chan bool)
-	if err := syscall.Pipe(fds[:]); err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(syscall.Pipe(fds[:]))
 	go func() {
 		dispatchHere()
 		close(ready)

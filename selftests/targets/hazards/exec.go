@@ -28,7 +28,5 @@ func execute(duration time.Duration) {
 		protocol.Done(nil)
 		return
 	}
-	if err := syscall.Exec("/proc/self/exe", os.Args, os.Environ()); err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(syscall.Exec("/proc/self/exe", os.Args, os.Environ()))
 }

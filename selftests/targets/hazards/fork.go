@@ -40,9 +40,7 @@ func reap() {
 	if child == 0 {
 		return
 	}
-	if _, err := syscall.Wait4(child, &status, 0, nil); err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Must(syscall.Wait4(child, &status, 0, nil))
 	if !status.Exited() {
 		os.Exit(3)
 	}

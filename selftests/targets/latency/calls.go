@@ -89,10 +89,7 @@ var betweenCalls int64
 // cost of making a system call and returning, on this machine and with this tracer, is measured
 // with empty reads.
 func rawReader(used chan<- use) {
-	fd, err := syscall.Open("/dev/zero", syscall.O_RDONLY, 0)
-	if err != nil {
-		protocol.Fail(err)
-	}
+	fd := protocol.Must(syscall.Open("/dev/zero", syscall.O_RDONLY, 0))
 	buf := make([]byte, 16<<20)
 	calls := int64(0)
 	u := locked(func(until int64) {
@@ -125,9 +122,7 @@ func costOfCall(fd int) int64 {
 
 func slowPipe() []part {
 	var fds [2]int
-	if err := syscall.Pipe(fds[:]); err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(syscall.Pipe(fds[:]))
 	used := make(chan use)
 	go pipeReader(fds[0], used)
 	go pipeWriter(fds[1])
@@ -170,25 +165,16 @@ func localSocket() []part {
 }
 
 func connection() (accepted, connected int) {
-	listener, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	must(err)
-	must(syscall.Bind(listener, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
-	must(syscall.Listen(listener, 1))
-	address, err := syscall.Getsockname(listener)
-	must(err)
-	connected, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	must(err)
-	must(syscall.Connect(connected, address))
-	accepted, _, err = syscall.Accept(listener)
-	must(err)
+	listener := protocol.Must(syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0))
+	protocol.Check(syscall.Bind(listener, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	protocol.Check(syscall.Listen(listener, 1))
+	address := protocol.Must(syscall.Getsockname(listener))
+	connected = protocol.Must(syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0))
+	protocol.Check(syscall.Connect(connected, address))
+	accepted, _, err := syscall.Accept(listener)
+	protocol.Check(err)
 	syscall.Close(listener)
 	return accepted, connected
-}
-
-func must(err error) {
-	if err != nil {
-		protocol.Fail(err)
-	}
 }
 
 func socketWriter(fd int) {

@@ -29,9 +29,7 @@ func besideCommand(name string) *exec.Cmd {
 // start makes the other process end with this one; on the same CPU, if this one is pinned.
 func start(cmd *exec.Cmd) {
 	runtime.LockOSThread() // the signal comes when the thread ends
-	if err := cmd.Start(); err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(cmd.Start())
 	undo = append(undo, func() {
 		cmd.Process.Kill()
 		cmd.Wait()
@@ -91,19 +89,14 @@ func burnMore() (sum uint64) {
 }
 
 func joinCgroup() {
-	if err := os.WriteFile(*cgroup+"/cgroup.procs", []byte("0"), 0); err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(os.WriteFile(*cgroup+"/cgroup.procs", []byte("0"), 0))
 }
 
 func throttledTime() int64 {
 	if *cgroup == "" {
 		return 0
 	}
-	text, err := os.ReadFile(*cgroup + "/cpu.stat")
-	if err != nil {
-		protocol.Fail(err)
-	}
+	text := protocol.Must(os.ReadFile(*cgroup + "/cpu.stat"))
 	for _, line := range bytes.Split(text, []byte("\n")) {
 		word, number, _ := bytes.Cut(line, []byte(" "))
 		n, _ := strconv.ParseInt(string(number), 10, 64)

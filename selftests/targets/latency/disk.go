@@ -93,10 +93,7 @@ func slowFaults() []part {
 // toucher reads the file through a memory mapping.
 func toucher(used chan<- use) {
 	fd := openSlow()
-	memory, err := syscall.Mmap(fd, 0, slowfs.Size, syscall.PROT_READ, syscall.MAP_SHARED)
-	if err != nil {
-		protocol.Fail(err)
-	}
+	memory := protocol.Must(syscall.Mmap(fd, 0, slowfs.Size, syscall.PROT_READ, syscall.MAP_SHARED))
 	base := unsafe.Pointer(&memory[0])
 	used <- locked(func(until int64) {
 		for at := uintptr(0); clocks.Wall() < until && at < slowfs.Size; at += page {

@@ -48,9 +48,7 @@ func main() {
 	flag.Parse()
 
 	var fds [2]int
-	if err := syscall.Pipe(fds[:]); err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(syscall.Pipe(fds[:]))
 	for i := 0; i < *threads/2; i++ {
 		go blockedReader(fds[0])
 	}

@@ -89,10 +89,7 @@ func web(c *counter) {
 		{"GET", "http://unreachable.example/"},
 		{"DELETE", "http://[2001:db8::1]:80/"},
 	} {
-		r, err := http.NewRequest(call.method, call.url, strings.NewReader(secret))
-		if err != nil {
-			protocol.Fail(err)
-		}
+		r := protocol.Must(http.NewRequest(call.method, call.url, strings.NewReader(secret)))
 		r.Header.Set("Authorization", secret)
 		if call.method == "" {
 			r.Method = ""
@@ -183,16 +180,10 @@ func main() {
 	clients := flag.Int("clients", 4, "how many goroutines make requests")
 	flag.Parse()
 
-	folder, err := os.MkdirTemp("", "outgoing")
-	if err != nil {
-		protocol.Fail(err)
-	}
+	folder := protocol.Must(os.MkdirTemp("", "outgoing"))
 	defer os.RemoveAll(folder)
 	socket := filepath.Join(folder, "socket")
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		protocol.Fail(err)
-	}
+	listener := protocol.Must(net.Listen("unix", socket))
 	go http.Serve(listener, http.HandlerFunc(serve))
 	http.DefaultTransport = &http.Transport{DialContext: func(ctx context.Context, _, at string) (net.Conn, error) {
 		if strings.HasPrefix(at, "unreachable") {

@@ -139,9 +139,7 @@ func compete() {
 	for i := 0; i < 6; i++ {
 		cmd := exec.Command("/proc/self/exe", "-case", "competitor")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-		if err := cmd.Start(); err != nil {
-			protocol.Fail(err)
-		}
+		protocol.Check(cmd.Start())
 	}
 }
 
@@ -175,10 +173,7 @@ func allocate() {
 
 // shortWaits has long waits of network and timer, and a short one of each other kind.
 func shortWaits() {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		protocol.Fail(err)
-	}
+	listener := protocol.Must(net.Listen("tcp", "127.0.0.1:0"))
 	done := make(chan int)
 	go func() {
 		if c, err := listener.Accept(); err == nil {

@@ -35,10 +35,7 @@ func main() {
 	file := flag.String("trace", "", "have the runtime trace it, into `FILE`")
 	flag.Parse()
 
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		protocol.Fail(err)
-	}
+	listener := protocol.Must(net.Listen("tcp", "127.0.0.1:0"))
 	go http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "hello")
 	}))
@@ -90,10 +87,7 @@ func play(client *http.Client, url string, n int, rate float64) []int64 {
 }
 
 func request(client *http.Client, url string) {
-	response, err := client.Get(url)
-	if err != nil {
-		protocol.Fail(err)
-	}
+	response := protocol.Must(client.Get(url))
 	io.Copy(io.Discard, response.Body)
 	response.Body.Close()
 }

@@ -91,9 +91,7 @@ func parkedSelect(a <-chan int, b <-chan string) {
 // by one, as it finds their Ps in a long system call.
 func parkThreads(n int, never <-chan string) {
 	var fds [2]int
-	if err := syscall.Pipe(fds[:]); err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(syscall.Pipe(fds[:]))
 	var begun sync.WaitGroup
 	for i := 0; i < n; i++ {
 		begun.Add(1)

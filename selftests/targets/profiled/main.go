@@ -46,9 +46,8 @@ func main() {
 	n := flag.Int("works", len(works), "do the first `N` kinds of work")
 	flag.Parse()
 	protocol.Ready()
-	out, err := os.Create(*file)
-	check(err)
-	check(pprof.StartCPUProfile(out))
+	out := protocol.Must(os.Create(*file))
+	protocol.Check(pprof.StartCPUProfile(out))
 	end := clocks.Process() + int64(*cpu)
 	works = works[:*n]
 	var group sync.WaitGroup
@@ -58,14 +57,8 @@ func main() {
 	}
 	group.Wait()
 	pprof.StopCPUProfile()
-	check(out.Close())
+	protocol.Check(out.Close())
 	protocol.Done(map[string]int64{"cpu_ns": clocks.Process()})
-}
-
-func check(err error) {
-	if err != nil {
-		protocol.Fail(err)
-	}
 }
 
 // state is what a goroutine works with, so that it need not allocate.
@@ -83,15 +76,12 @@ type state struct {
 
 func newState() *state {
 	text := []byte(strings.Repeat("what the quick brown fox said to the lazy dog; ", 60))
-	writer, err := flate.NewWriter(io.Discard, 5)
-	check(err)
-	document, err := json.Marshal(map[string]any{"name": "gopher", "numbers": []int{3, 1, 4, 1, 5, 9, 2, 6}, "text": string(text[:200])})
-	check(err)
+	writer := protocol.Must(flate.NewWriter(io.Discard, 5))
+	document := protocol.Must(json.Marshal(map[string]any{"name": "gopher", "numbers": []int{3, 1, 4, 1, 5, 9, 2, 6}, "text": string(text[:200])}))
 	var packed bytes.Buffer
-	w, err := flate.NewWriter(&packed, 9)
-	check(err)
+	w := protocol.Must(flate.NewWriter(&packed, 9))
 	w.Write(text)
-	check(w.Close())
+	protocol.Check(w.Close())
 	return &state{
 		text: text, buffer: make([]byte, 0, 8192), numbers: make([]int, 400), keys: map[int]int{}, writer: writer,
 		reader: flate.NewReader(&bytes.Reader{}), pattern: regexp.MustCompile(`(qu|br)[a-z]+ (fox|dog)x`),
@@ -127,7 +117,7 @@ func compress(s *state, _ *rand.Rand) {
 
 func unpack(s *state, _ *rand.Rand) {
 	s.packed.Reset(s.packedDocument)
-	check(s.reader.(flate.Resetter).Reset(&s.packed, nil))
+	protocol.Check(s.reader.(flate.Resetter).Reset(&s.packed, nil))
 	for i := 0; i < 100; i++ {
 		if _, err := s.reader.Read(s.buffer[:1000]); err != nil {
 			break

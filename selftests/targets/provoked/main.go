@@ -117,9 +117,7 @@ func joinCgroup() {
 	if *dir == "" {
 		return
 	}
-	if err := os.WriteFile(*dir+"/cgroup.procs", []byte("0"), 0); err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(os.WriteFile(*dir+"/cgroup.procs", []byte("0"), 0))
 }
 
 func burn(d time.Duration) {
@@ -135,21 +133,14 @@ func openFile() {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	path := slowfs.Start(cmd, func(cmd *exec.Cmd) {
 		runtime.LockOSThread() // the signal comes when the thread ends
-		if err := cmd.Start(); err != nil {
-			protocol.Fail(err)
-		}
+		protocol.Check(cmd.Start())
 	})
-	var err error
-	if file, err = os.Open(path); err != nil {
-		protocol.Fail(err)
-	}
+	file = protocol.Must(os.Open(path))
 }
 
 //go:noinline
 func save() {
-	if err := file.Sync(); err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(file.Sync())
 }
 
 // ---- throttle

@@ -44,10 +44,7 @@ func parse(text string) (steps []step) {
 		if err != nil || n < 1 {
 			protocol.Fail(fmt.Errorf("invalid rate in %q", word))
 		}
-		d, err := time.ParseDuration(length)
-		if err != nil {
-			protocol.Fail(err)
-		}
+		d := protocol.Must(time.ParseDuration(length))
 		steps = append(steps, step{n, d})
 	}
 	return steps

@@ -28,14 +28,9 @@ func main() {
 	n := flag.Int("naps", 20, "long `calls` in all")
 	length := flag.Duration("nap", 5*time.Millisecond, "how long one takes")
 	flag.Parse()
-	zero, err := syscall.Open("/dev/zero", syscall.O_RDONLY, 0)
-	if err != nil {
-		protocol.Fail(err)
-	}
+	zero := protocol.Must(syscall.Open("/dev/zero", syscall.O_RDONLY, 0))
 	protocol.Ready()
-	if err := pprof.StartCPUProfile(io.Discard); err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(pprof.StartCPUProfile(io.Discard))
 	start, group := protocol.CPU(), sync.WaitGroup{}
 	for i := 0; i < *readers; i++ {
 		group.Add(1)

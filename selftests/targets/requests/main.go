@@ -63,10 +63,7 @@ func main() {
 		protocol.Fail(err)
 	}
 	os.Remove(s.file.Name())
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		protocol.Fail(err)
-	}
+	listener := protocol.Must(net.Listen("tcp", "127.0.0.1:0"))
 	mux := http.NewServeMux()
 	for route, do := range s.routes() {
 		mux.HandleFunc(route, s.handler(route, do))
@@ -96,10 +93,7 @@ func (s *server) load(url string, clients, n int) {
 			client := &http.Client{Transport: &http.Transport{}}
 			for i := 0; i < n; i++ {
 				for route := range s.routes() {
-					response, err := client.Get(url + route + "?n=" + strconv.Itoa(i))
-					if err != nil {
-						protocol.Fail(err)
-					}
+					response := protocol.Must(client.Get(url + route + "?n=" + strconv.Itoa(i)))
 					io.Copy(io.Discard, response.Body)
 					response.Body.Close()
 				}

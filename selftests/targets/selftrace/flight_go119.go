@@ -5,9 +5,11 @@ package main
 import (
 	"errors"
 	"time"
+
+	"gotrace-bpf/selftests/targets/internal/protocol"
 )
 
 func startFlight(string, time.Duration) func() {
-	must(0, errors.New("Go before 1.25 has no flight recorder"))
+	protocol.Fail(errors.New("Go before 1.25 has no flight recorder"))
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"runtime/trace"
 	"time"
+
+	"gotrace-bpf/selftests/targets/internal/protocol"
 )
 
 // startFlight starts the runtime's own flight recorder with a window of at least age, and returns a
@@ -13,12 +15,12 @@ import (
 func startFlight(file string, age time.Duration) func() {
 	recorder := trace.NewFlightRecorder(trace.FlightRecorderConfig{MinAge: age, MaxBytes: 256 << 20})
 	if err := recorder.Start(); err != nil {
-		must(0, err)
+		protocol.Check(err)
 	}
 	return func() {
-		f := must(os.Create(file))
-		must(recorder.WriteTo(f))
+		f := protocol.Must(os.Create(file))
+		protocol.Must(recorder.WriteTo(f))
 		recorder.Stop()
-		must(0, f.Close())
+		protocol.Check(f.Close())
 	}
 }

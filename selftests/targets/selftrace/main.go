@@ -13,7 +13,6 @@ package main
 
 import (
 	"flag"
-	"fmt"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -120,12 +119,4 @@ func (c *counts) await(n int64, before map[string]int64) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-}
-
-// must ends the program on an error of the set-up.
-func must[T any](v T, err error) T {
-	if err != nil {
-		protocol.Fail(fmt.Errorf("selftrace: %w", err))
-	}
-	return v
 }

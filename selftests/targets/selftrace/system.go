@@ -9,11 +9,13 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"gotrace-bpf/selftests/targets/internal/protocol"
 )
 
 // startNetwork has n clients talk to an echo server over loopback TCP.
 func (w *workload) startNetwork(n int) {
-	listener := must(net.Listen("tcp", "127.0.0.1:0"))
+	listener := protocol.Must(net.Listen("tcp", "127.0.0.1:0"))
 	w.run(func() {
 		for {
 			conn, err := listener.Accept()
@@ -24,7 +26,7 @@ func (w *workload) startNetwork(n int) {
 		}
 	})
 	for i := 0; i < n; i++ {
-		conn := must(net.Dial("tcp", listener.Addr().String()))
+		conn := protocol.Must(net.Dial("tcp", listener.Addr().String()))
 		w.run(func() { w.client(conn) })
 	}
 	w.run(func() {
@@ -58,7 +60,7 @@ func (w *workload) startSyscalls(n int) {
 	for i := 0; i < n; i++ {
 		i := i
 		var fds [2]int
-		must(0, syscall.Pipe(fds[:]))
+		protocol.Check(syscall.Pipe(fds[:]))
 		w.run(func() { w.pipeReader(fds[0]) })
 		w.run(func() { w.pipeWriter(fds[1], time.Duration(i+1)*4*time.Millisecond) })
 	}

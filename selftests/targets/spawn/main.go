@@ -64,9 +64,7 @@ func claims(n int) []protocol.Claim {
 // runner starts a program.
 func runner(group *sync.WaitGroup) {
 	time.Sleep(time.Microsecond)
-	if err := exec.Command("/bin/true").Run(); err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(exec.Command("/bin/true").Run())
 	group.Done()
 }
 

@@ -92,10 +92,7 @@ func inner(n uint64) uint64 {
 
 func reader(all *sync.WaitGroup) {
 	defer all.Done()
-	fd, err := syscall.Open("/dev/zero", syscall.O_RDONLY, 0)
-	if err != nil {
-		protocol.Fail(err)
-	}
+	fd := protocol.Must(syscall.Open("/dev/zero", syscall.O_RDONLY, 0))
 	for buf := make([]byte, 1<<20); !quit.Load(); {
 		syscall.Read(fd, buf)
 	}

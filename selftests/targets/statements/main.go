@@ -114,22 +114,17 @@ func crowded(c *statements.Counter) {
 	db := sql.OpenDB(connector{})
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	only, err := db.Conn(context.Background())
-	if err != nil {
-		protocol.Fail(err)
-	}
+	only := protocol.Must(db.Conn(context.Background()))
 	defer only.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
 	defer cancel()
-	_, err = db.ExecContext(ctx, "DELETE FROM crowded")
+	_, err := db.ExecContext(ctx, "DELETE FROM crowded")
 	c.Call("DELETE FROM crowded", err)
 }
 
 func client(c *statements.Counter, db *sql.DB, rounds int) {
 	for i := 0; i < rounds; i++ {
-		if err := c.Round(db, i); err != nil {
-			protocol.Fail(err)
-		}
+		protocol.Check(c.Round(db, i))
 		unusual(c, db)
 	}
 	crowded(c)

@@ -42,9 +42,7 @@ func repeat(count *int64, operation func(n int64) error) {
 	go func() {
 		defer group.Done()
 		for n := int64(0); !stop.Load(); n++ {
-			if err := operation(n); err != nil {
-				protocol.Fail(err)
-			}
+			protocol.Check(operation(n))
 			*count = n + 1
 		}
 	}()
@@ -57,9 +55,7 @@ func main() {
 	protocol.Ready()
 
 	runtime.SetCPUProfileRate(500)
-	if err := pprof.StartCPUProfile(io.Discard); err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(pprof.StartCPUProfile(io.Discard))
 	kinds := []struct {
 		name      string
 		operation func(n int64) error

@@ -32,9 +32,7 @@ func lostProcessors() []claim {
 		resizes = 0 // no change, no STW
 	}
 	var fds [2]int
-	if err := syscall.Pipe(fds[:]); err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(syscall.Pipe(fds[:]))
 	threads := make(chan int, 1)
 	gather(1, func(g *sync.WaitGroup) {
 		g.Add(1)
@@ -85,10 +83,7 @@ func pipeWriter(group *sync.WaitGroup, fd, n int, threads <-chan int) {
 func waitUntilReading(tid int) {
 	file := fmt.Sprintf("/proc/self/task/%d/syscall", tid)
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			protocol.Fail(err)
-		}
+		text := protocol.Must(os.ReadFile(file))
 		// "NUMBER ARGS..." of the syscall a thread sleeps in, "running" otherwise. read is 0.
 		if strings.HasPrefix(string(text), "0 ") {
 			return

@@ -226,10 +226,7 @@ func request(to *httptest.Server, c call) {
 		body = strings.NewReader(secret)
 	}
 	separator := "?"
-	r, err := http.NewRequest(c.method, to.URL+c.path+separator+"token="+secret, body)
-	if err != nil {
-		protocol.Fail(err)
-	}
+	r := protocol.Must(http.NewRequest(c.method, to.URL+c.path+separator+"token="+secret, body))
 	r.Header.Set("Authorization", secret)
 	r.Header.Set("Name", c.plain)
 	if hasPatterns() {

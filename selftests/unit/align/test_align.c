@@ -3,10 +3,9 @@
  * The whole way of `gotrace align`: a trace and a perf.data file made by hand, and what the generations of
  * the joined trace have. The trace has no kernel events, so that those of its threads come from perf too.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <sys/stat.h>
 
+#include "unit/test.h"
 #include "align/alignment.h"
 #include "align/write.h"
 #include "format/private_read.h"
@@ -178,7 +177,7 @@ static off_t size_of(const char *path)
 	return st.st_size;
 }
 
-static void joined(void **state)
+TEST(joined)
 {
 	static const char expected[] = "generation\n"
 				       "made by: a test\n"
@@ -231,7 +230,7 @@ static void joined(void **state)
 }
 
 /* Of a perf.data that ends before the trace begins, the last event is what threads start from. */
-static void perf_ended_before(void **state)
+TEST(perf_ended_before)
 {
 	static const char expected[] = "generation\n"
 				       "made by: a test\n"
@@ -285,7 +284,7 @@ static const char *made_trace_with_kernel(void)
 }
 
 /* To a trace that has kernel events only who held the CPUs meanwhile is added. */
-static void joined_to_kernel_events(void **state)
+TEST(joined_to_kernel_events)
 {
 	static const char expected[] = "generation\n"
 				       "made by: a test\n"
@@ -315,15 +314,4 @@ static void joined_to_kernel_events(void **state)
 	assert_int_equal(added.threads, 0);
 	assert_int_equal(added.cpus, 2);
 	alignment__deinit(&a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(joined),
-		cmocka_unit_test(perf_ended_before),
-		cmocka_unit_test(joined_to_kernel_events),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,9 @@
  * Which perf.data files are no company for a trace: of another time, machine or clock, and not of all of the
  * machine. And those that are, with a clock of their own and with losses.
  */
-#include <errno.h>
 #include <time.h>
 
+#include "unit/test.h"
 #include "align/alignment.h"
 #include "format/kernel.h"
 #include "perfdata/made.h"
@@ -118,7 +118,7 @@ static void refuses(unsigned int items, struct made_perf *m, const char *why)
 
 /* ---- refused ---- */
 
-static void of_another_time(void **state)
+TEST(of_another_time)
 {
 	struct made_perf *m = made_perf();
 
@@ -129,7 +129,7 @@ static void of_another_time(void **state)
 	refuses(0, m, "the perf file begins 9 ms after the end of the trace");
 }
 
-static void of_other_threads(void **state)
+TEST(of_other_threads)
 {
 	struct made_perf *m = made_perf();
 
@@ -138,7 +138,7 @@ static void of_other_threads(void **state)
 }
 
 /* Of one clock, as it says; at least 32 switches have to be there to tell. */
-static void of_another_machine(void **state)
+TEST(of_another_machine)
 {
 	struct made_perf *m = their_switches(SWITCHES, 100 * 1000);
 	struct alignment a;
@@ -150,7 +150,7 @@ static void of_another_machine(void **state)
 	alignment__deinit(&a);
 }
 
-static void of_another_clock(void **state)
+TEST(of_another_clock)
 {
 	struct made_perf *m = their_switches(SWITCHES, 0);
 
@@ -160,7 +160,7 @@ static void of_another_clock(void **state)
 }
 
 /* Every second switch of thread 10 is missing: it gets a CPU that it has. */
-static void of_some_cpus(void **state)
+TEST(of_some_cpus)
 {
 	for (unsigned int n = 6; n <= 8; n += 2) {
 		struct made_perf *m = made_perf();
@@ -182,7 +182,7 @@ static void of_some_cpus(void **state)
 
 /* ---- taken ---- */
 
-static void of_one_clock(void **state)
+TEST(of_one_clock)
 {
 	struct alignment a;
 	struct error err;
@@ -196,7 +196,7 @@ static void of_one_clock(void **state)
 	alignment__deinit(&a);
 }
 
-static void with_a_clock_of_its_own(void **state)
+TEST(with_a_clock_of_its_own)
 {
 	struct made_perf *m = their_switches(SWITCHES, 77 * (int64_t)MS);
 	struct alignment a;
@@ -213,7 +213,7 @@ static void with_a_clock_of_its_own(void **state)
 }
 
 /* What a thread did before a loss that is over is not known: it does not wait over that. */
-static void waits_end_with_a_loss(void **state)
+TEST(waits_end_with_a_loss)
 {
 	for (int loss = 0; loss <= 1; loss++) {
 		struct made_perf *m = made_perf();
@@ -237,7 +237,7 @@ static void waits_end_with_a_loss(void **state)
 }
 
 /* A thread that still waits does so until perf's file or the trace ends, whichever is first. */
-static void waits_at_the_end(void **state)
+TEST(waits_at_the_end)
 {
 	for (int later = 0; later <= 1; later++) {
 		struct made_perf *m = made_perf();
@@ -253,7 +253,7 @@ static void waits_at_the_end(void **state)
 	}
 }
 
-static void names_of_clocks(void **state)
+TEST(names_of_clocks)
 {
 	static const struct {
 		int clock;
@@ -278,22 +278,4 @@ static void names_of_clocks(void **state)
 		assert_string_equal(alignment__clock(&a), clocks[i].name);
 		perf_data__close(a.perf);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_another_time),
-		cmocka_unit_test(of_other_threads),
-		cmocka_unit_test(of_another_machine),
-		cmocka_unit_test(of_another_clock),
-		cmocka_unit_test(of_some_cpus),
-		cmocka_unit_test(of_one_clock),
-		cmocka_unit_test(with_a_clock_of_its_own),
-		cmocka_unit_test(waits_end_with_a_loss),
-		cmocka_unit_test(waits_at_the_end),
-		cmocka_unit_test(names_of_clocks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Two clocks fitted by switches: a simulated machine, recorded twice, with what real recordings have. */
-#include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "align/fit.h"
 
 #define SECOND 1000000000ll
@@ -130,7 +121,7 @@ static const struct differ usual = {
 	.n = 20000, .gap = 400000, .threads = 6, .jitter = 1000, .to = 1
 };
 
-static void offset_and_drift(void **state)
+TEST(offset_and_drift)
 {
 	static const int64_t offsets[] = { 0, 1, 5 * SECOND, -3000 * SECOND, 100000 * SECOND };
 	static const double drifts[] = { 0, 1e-6, 100e-6, -100e-6, 400e-6 };
@@ -144,7 +135,7 @@ static void offset_and_drift(void **state)
 		}
 }
 
-static void losses_on_both_sides(void **state)
+TEST(losses_on_both_sides)
 {
 	struct differ d = usual;
 
@@ -154,7 +145,7 @@ static void losses_on_both_sides(void **state)
 		finds(d);
 }
 
-static void windows_that_overlap_little(void **state)
+TEST(windows_that_overlap_little)
 {
 	struct differ d = usual;
 
@@ -170,7 +161,7 @@ static void windows_that_overlap_little(void **state)
 }
 
 /* One thread that sleeps and wakes: the same two switches all the time; only gaps tell. */
-static void one_pattern(void **state)
+TEST(one_pattern)
 {
 	struct differ d = usual;
 
@@ -184,7 +175,7 @@ static void one_pattern(void **state)
 	finds(d);
 }
 
-static void few(void **state)
+TEST(few)
 {
 	struct differ d = usual;
 
@@ -193,7 +184,7 @@ static void few(void **state)
 	finds(d);
 }
 
-static void hours(void **state)
+TEST(hours)
 {
 	struct differ d = usual;
 
@@ -215,7 +206,7 @@ static void refused(struct both *b, int code, const char *reason)
 }
 
 /* A clock that ticks: whichever tick is taken for which, all of them meet. */
-static void no_periodic_pattern(void **state)
+TEST(no_periodic_pattern)
 {
 	struct differ d = { .n = 5000, .gap = 1000000, .jitter = 200, .to = 1, .periodic = true };
 	struct both b = record(&d);
@@ -229,7 +220,7 @@ static void no_periodic_pattern(void **state)
 }
 
 /* A ticker of a real program, whose timer is late by some microseconds. */
-static void an_almost_periodic_pattern(void **state)
+TEST(an_almost_periodic_pattern)
 {
 	struct differ d = { .n = 5000, .gap = 1000000, .jitter = 500, .to = 1, .periodic = true };
 
@@ -243,7 +234,7 @@ static void an_almost_periodic_pattern(void **state)
 	finds(d);
 }
 
-static void no_other_machine(void **state)
+TEST(no_other_machine)
 {
 	struct differ d = usual;
 	struct both b = record(&d), c = record(&d);
@@ -255,7 +246,7 @@ static void no_other_machine(void **state)
 }
 
 /* No run of any length is on both sides. */
-static void no_other_threads(void **state)
+TEST(no_other_threads)
 {
 	struct both b = record(&usual);
 
@@ -267,7 +258,7 @@ static void no_other_threads(void **state)
 	forget(&b);
 }
 
-static void no_bad_clock(void **state)
+TEST(no_bad_clock)
 {
 	struct differ d = usual;
 	struct both b;
@@ -279,7 +270,7 @@ static void no_bad_clock(void **state)
 	forget(&b);
 }
 
-static void no_few(void **state)
+TEST(no_few)
 {
 	struct differ d = usual;
 	struct both b;
@@ -293,7 +284,7 @@ static void no_few(void **state)
 }
 
 /* The line goes through the middle of the stamps: if fewer than half of them are late, it ignores those. */
-static void late_stamps(void **state)
+TEST(late_stamps)
 {
 	struct differ d = usual;
 	struct error err = {};
@@ -311,7 +302,7 @@ static void late_stamps(void **state)
 }
 
 /* No quartz is wrong by a thousandth: such a line is a coincidence, however well it fits. */
-static void no_drift_of_a_thousandth(void **state)
+TEST(no_drift_of_a_thousandth)
 {
 	struct differ d = usual;
 	struct both b;
@@ -344,7 +335,7 @@ static void put_ticks(struct fit_switch *at, uint64_t time)
  * others' time, the other side behind it, so that none of these pairs is right. The rare runs come first:
  * in the order of hashes, which the two switches in the beginning see to, the ticks would.
  */
-static void rare_runs_come_first(void **state)
+TEST(rare_runs_come_first)
 {
 	struct differ d = usual;
 	struct error err = {};
@@ -367,7 +358,7 @@ static void rare_runs_come_first(void **state)
 	forget(&b);
 }
 
-static void compares_one_clock(void **state)
+TEST(compares_one_clock)
 {
 	struct differ d = usual;
 	struct both b = record(&d);
@@ -389,7 +380,7 @@ static void compares_one_clock(void **state)
 }
 
 /* The first of both was theirs a bit earlier, the last a bit later: neither is one of the time of both. */
-static void counts_what_both_cover(void **state)
+TEST(counts_what_both_cover)
 {
 	struct fit_switch ours[40], theirs[40];
 	struct fit fit;
@@ -413,27 +404,4 @@ static int setup(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(offset_and_drift, setup),
-		cmocka_unit_test_setup(losses_on_both_sides, setup),
-		cmocka_unit_test_setup(windows_that_overlap_little, setup),
-		cmocka_unit_test_setup(one_pattern, setup),
-		cmocka_unit_test_setup(few, setup),
-		cmocka_unit_test_setup(hours, setup),
-		cmocka_unit_test_setup(no_periodic_pattern, setup),
-		cmocka_unit_test_setup(an_almost_periodic_pattern, setup),
-		cmocka_unit_test_setup(no_other_machine, setup),
-		cmocka_unit_test_setup(no_other_threads, setup),
-		cmocka_unit_test_setup(no_bad_clock, setup),
-		cmocka_unit_test_setup(no_few, setup),
-		cmocka_unit_test_setup(late_stamps, setup),
-		cmocka_unit_test_setup(no_drift_of_a_thousandth, setup),
-		cmocka_unit_test_setup(rare_runs_come_first, setup),
-		cmocka_unit_test_setup(compares_one_clock, setup),
-		cmocka_unit_test_setup(counts_what_both_cover, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+FIXTURE(setup, NULL)

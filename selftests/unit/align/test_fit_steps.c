@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The steps of a fit: the nearest switch, runs that both sides hold, and which matches count. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "align/fit.h"
 #include "align/fit_impl.h"
 
@@ -17,11 +8,12 @@
 
 static struct fit_sides sides;
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	fit_sides__deinit(&sides);
-	return 0;
 }
+
+FIXTURE(NULL, teardown)
 
 static void init(const struct fit_switch *ours, size_t nours, const struct fit_switch *theirs,
 		 size_t ntheirs)
@@ -37,7 +29,7 @@ static uint64_t nearest(uint64_t time, uint64_t slack)
 	return fit_side__nearest(&sides.theirs, 0, time, slack, &found) ? found : 0;
 }
 
-static void the_nearest_switch(void **state)
+TEST(the_nearest_switch)
 {
 	static const struct fit_switch ours[] = { { 50, 1, 2, 0 } };
 	static const struct fit_switch theirs[] = {
@@ -62,7 +54,7 @@ static void the_nearest_switch(void **state)
 }
 
 /* A key that only one side has is near to nothing on the other. */
-static void keys_of_one_side(void **state)
+TEST(keys_of_one_side)
 {
 	static const struct fit_switch ours[] = { { 50, 1, 2, 0 }, { 60, 1, 2, 1 } };
 	static const struct fit_switch theirs[] = { { 50, 1, 2, 0 }, { 60, 2, 1, 0 } };
@@ -76,7 +68,7 @@ static void keys_of_one_side(void **state)
 }
 
 /* A run is of one CPU: `each` switches on each of two, the same on both sides, `ahead` apart. */
-static void runs_of_cpus(void **state)
+TEST(runs_of_cpus)
 {
 	enum { EACH = 6 };
 	struct fit_switch ours[2 * EACH], theirs[2 * EACH];
@@ -98,7 +90,7 @@ static void runs_of_cpus(void **state)
 }
 
 /* What is farther from the line than 50 us is another switch. */
-static void how_far_a_match_may_be(void **state)
+TEST_WITH(how_far_a_match_may_be, NULL, NULL)
 {
 	static const uint64_t away[] = { 0, 10, 5000, 50000, 50001 };
 	enum { N = sizeof(away) / sizeof(*away) };
@@ -121,7 +113,7 @@ static void how_far_a_match_may_be(void **state)
 }
 
 /* Fewer than 32 switches of either side say nothing. */
-static void few_switches(void **state)
+TEST_WITH(few_switches, NULL, NULL)
 {
 	struct fit_switch ours[32], theirs[32];
 
@@ -139,18 +131,4 @@ static void few_switches(void **state)
 		if (!lack)
 			assert_int_equal(fit__offset(&fit), -5000000000);
 	}
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_teardown(f, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(the_nearest_switch),
-		TEST(keys_of_one_side),
-		TEST(runs_of_cpus),
-		cmocka_unit_test(how_far_a_match_may_be),
-		cmocka_unit_test(few_switches),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

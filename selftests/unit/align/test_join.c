@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Of perf's events what belongs into a trace: waits, CPUs, the target's own switches. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "align/join.h"
 #include "align/perfdata_impl.h"
 
@@ -48,15 +39,16 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	join_waits__deinit(&x.waits);
 	intern__destroy(x.data.names);
 	map__deinit(&x.data.threads);
 	map__deinit(&x.target);
 	free(x.wanted);
-	return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static uint32_t comm(uint32_t tid)
 {
@@ -95,7 +87,7 @@ static void assert_waits(const struct join_wait *expected, size_t n)
 		assert_memory_equal(&x.waits.at[i], &expected[i], sizeof(*expected));
 }
 
-static void threads_that_wait(void **state)
+TEST(threads_that_wait)
 {
 	static const struct join_wait expected[] = {
 		{ 200, 250, 100, 0 },			     /* preempted, the same CPU again */
@@ -124,7 +116,7 @@ static void threads_that_wait(void **state)
 }
 
 /* What a generation's table says of a thread is news only if something was lost in between. */
-static void threads_of_a_table(void **state)
+TEST(threads_of_a_table)
 {
 	static const struct join_wait expected[] = { { 90, 150, 100, 3 } };
 	struct kernel_thread thread = { .tid = 100, .run = KERNEL_RUNNABLE, .cpu = 3, .since = 90 };
@@ -160,7 +152,7 @@ static void assert_wanted(const char *expected)
 	assert_string_equal(have, expected);
 }
 
-static void who_occupied_the_cpu(void **state)
+TEST(who_occupied_the_cpu)
 {
 	struct kernel_item core;
 
@@ -190,7 +182,7 @@ static void who_occupied_the_cpu(void **state)
 }
 
 /* It is preempted by the very switch that gives the CPU to another one; it gets another CPU. */
-static void who_occupied_either_cpu(void **state)
+TEST(who_occupied_either_cpu)
 {
 	put(30, PERF_SWITCH, 0, 100, 2);
 	put(31, PERF_SWITCH, 1, 0, 3);
@@ -204,7 +196,7 @@ static void who_occupied_either_cpu(void **state)
 	assert_wanted("xx.x..");
 }
 
-static void who_occupied_the_cpu_it_was_moved_to(void **state)
+TEST(who_occupied_the_cpu_it_was_moved_to)
 {
 	put(10, PERF_SWITCH, 2, 0, 3);
 	put(20, PERF_SWITCH, 2, 3, 2);
@@ -217,7 +209,7 @@ static void who_occupied_the_cpu_it_was_moved_to(void **state)
 }
 
 /* Waits are in the order of their ends, and are found by thread and time. */
-static void moved_while_others_wait(void **state)
+TEST(moved_while_others_wait)
 {
 	put(10, PERF_SWITCH, 2, 0, 3);
 	put(20, PERF_SWITCH, 2, 3, 2);
@@ -231,7 +223,7 @@ static void moved_while_others_wait(void **state)
 }
 
 /* It got the CPU at once, and nothing was switched before. */
-static void no_time_at_all(void **state)
+TEST(no_time_at_all)
 {
 	put(30, PERF_SWITCH, 0, 2, 100);
 	put(40, PERF_SWITCH, 0, 100, 2);
@@ -239,7 +231,7 @@ static void no_time_at_all(void **state)
 	assert_wanted("..");
 }
 
-static void clocks_differ(void **state)
+TEST(clocks_differ)
 {
 	put(1010, PERF_SWITCH, 0, 0, 2);
 	put(1020, PERF_SWITCH, 0, 2, 3);
@@ -280,7 +272,7 @@ static void walk(const struct join_wait *w, bool *ret)
 	}
 }
 
-static void as_one_by_one(void **state)
+TEST(as_one_by_one)
 {
 	uint32_t running[3], next;
 	bool expected[200];
@@ -290,7 +282,7 @@ static void as_one_by_one(void **state)
 	for (random_state = 1; random_state < 20;) {
 		const uint64_t seed = random_state;
 
-		teardown(NULL);
+		teardown();
 		setup(NULL);
 		memset(running, 0, sizeof(running));
 		for (time = 1000; x.perf.n < 200;) {
@@ -315,7 +307,7 @@ static void as_one_by_one(void **state)
 	}
 }
 
-static void the_targets_own(void **state)
+TEST(the_targets_own)
 {
 	static const struct {
 		uint64_t state;
@@ -376,7 +368,7 @@ static void the_targets_own(void **state)
 	assert_int_equal(join__items(&x.perf, &x.target, 6, it), 0);
 }
 
-static void waits_with_losses(void **state)
+TEST(waits_with_losses)
 {
 	static const struct join_wait expected[] = { { 300, 350, 101, 1 } };
 
@@ -389,7 +381,7 @@ static void waits_with_losses(void **state)
 	assert_waits(expected, 1);
 }
 
-static void losses_are_passed(void **state)
+TEST(losses_are_passed)
 {
 	static const struct perf_loss losses[] = { { 1000, 1010, 1 }, { 1005, 1020, 2 } };
 	size_t at = 0;
@@ -412,7 +404,7 @@ static void losses_are_passed(void **state)
 }
 
 /* Events of a perf -a recording, compared with those of perf -p and of one CPU. */
-static void what_is_lacking(void **state)
+TEST(what_is_lacking)
 {
 	struct join_gaps gaps;
 
@@ -437,26 +429,4 @@ static void what_is_lacking(void **state)
 	assert_int_equal(gaps.switches, 33 * 3);
 	assert_int_equal(gaps.lacking, 32); /* that leave CPU 1 */
 	assert_true(gaps.others);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(threads_that_wait),
-		TEST(threads_of_a_table),
-		TEST(who_occupied_the_cpu),
-		TEST(who_occupied_either_cpu),
-		TEST(who_occupied_the_cpu_it_was_moved_to),
-		TEST(moved_while_others_wait),
-		TEST(no_time_at_all),
-		TEST(clocks_differ),
-		TEST(as_one_by_one),
-		TEST(the_targets_own),
-		TEST(waits_with_losses),
-		TEST(losses_are_passed),
-		TEST(what_is_lacking),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

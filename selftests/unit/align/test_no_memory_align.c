@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What joins a trace with perf's file when there is no memory: see no_memory.h. */
+#include "unit/test.h"
 #include "align/alignment.h"
 #include "align/fit.h"
 #include "align/write.h"
@@ -51,11 +52,12 @@ static int make_perf(void **state)
 	return make_trace(state);
 }
 
-static int remove_both(void **state)
+static void free_perf(void)
 {
 	free(perf);
-	return scratch_remove(state);
 }
+
+GROUP(make_perf, free_perf)
 
 /* Always with memory: libtraceevent, which it uses, does not tell the lack of it from broken data. */
 static struct perf_data *open_perf(void)
@@ -142,13 +144,3 @@ static int fit_clocks(void)
 
 JOB(join)
 JOB(fit_clocks)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_join),
-		cmocka_unit_test(test_fit_clocks),
-	};
-
-	return cmocka_run_group_tests(tests, make_perf, remove_both);
-}

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* perf.data: every way that perf writes it, cut anywhere, with numbers that are not so. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "align/perfdata.h"
 #include "perfdata/made.h"
 
@@ -128,7 +123,7 @@ static void assert_example(struct perf_data *d, bool one_event, const char *desc
 	perf_data__close(d);
 }
 
-static void test_losses(void **state)
+TEST(test_losses)
 {
 	struct made_perf *m = made_perf();
 	const struct perf_loss *loss;
@@ -157,7 +152,7 @@ static void test_losses(void **state)
 	perf_data__close(d);
 }
 
-static void test_many_losses(void **state)
+TEST(test_many_losses)
 {
 	struct made_perf *m = made_perf();
 	const struct perf_loss *loss;
@@ -182,7 +177,7 @@ static void test_many_losses(void **state)
 }
 
 /* Two that are made one, of CPUs of which one was silent for long: the earlier begin counts. */
-static void test_merged_losses(void **state)
+TEST(test_merged_losses)
 {
 	struct made_perf *m = made_perf();
 	const struct perf_loss *loss;
@@ -208,7 +203,7 @@ static void test_merged_losses(void **state)
 	perf_data__close(d);
 }
 
-static void test_file_and_pipe(void **state)
+TEST(test_file_and_pipe)
 {
 	struct made_perf *m = made_perf();
 
@@ -220,7 +215,7 @@ static void test_file_and_pipe(void **state)
 }
 
 /* A compressed stream cut into records of any size, with padding behind them or not. */
-static void test_compressed(void **state)
+TEST(test_compressed)
 {
 	static const size_t sizes[] = { 1, 7, 64, 400, 30000 };
 
@@ -240,7 +235,7 @@ static void test_compressed(void **state)
 }
 
 /* More than fits into one buffer of ours, in records that lie across its end. */
-static void test_compressed_long(void **state)
+TEST(test_compressed_long)
 {
 	struct made_perf *m = made_perf();
 	struct perf_data *d;
@@ -257,7 +252,7 @@ static void test_compressed_long(void **state)
 }
 
 /* Whatever stands in a sample before the event's own bytes, in any combination. */
-static void test_sample_types(void **state)
+TEST(test_sample_types)
 {
 	static const uint64_t bits[] = { PERF_SAMPLE_ADDR,	   PERF_SAMPLE_STREAM_ID,
 					 PERF_SAMPLE_READ,	   PERF_SAMPLE_CALLCHAIN,
@@ -277,7 +272,7 @@ static void test_sample_types(void **state)
 		}
 }
 
-static void test_one_event_without_ids(void **state)
+TEST(test_one_event_without_ids)
 {
 	struct made_perf *m = made_perf();
 
@@ -288,7 +283,7 @@ static void test_one_event_without_ids(void **state)
 }
 
 /* Attributes of 64 bytes have no clock, and so no clock id. */
-static void test_ages(void **state)
+TEST(test_ages)
 {
 	static const uint32_t sizes[] = { 64, 72, 80, 96, 104, 112, 120, 128, 136, 144, 256 };
 
@@ -306,7 +301,7 @@ static void test_ages(void **state)
 	}
 }
 
-static void test_auxtrace(void **state)
+TEST(test_auxtrace)
 {
 	for (int pipe = 0; pipe < 2; pipe++) {
 		struct made_perf *m = made_perf();
@@ -319,7 +314,7 @@ static void test_auxtrace(void **state)
 	}
 }
 
-static void test_other_clocks(void **state)
+TEST(test_other_clocks)
 {
 	static const int clocks[] = { -1, 0, 4, 11 };
 
@@ -336,7 +331,7 @@ static void test_other_clocks(void **state)
 }
 
 /* It begins anywhere, in long runs, in short ones, in none. `next` numbers the events in the file. */
-static void test_order(void **state)
+TEST(test_order)
 {
 	for (unsigned int step = 1; step < 400; step += 7) {
 		struct made_perf *m = made_perf();
@@ -385,7 +380,7 @@ static const char *refusal_of_copy(const struct made *b, size_t len)
 	return why;
 }
 
-static void test_cut_anywhere(void **state)
+TEST(test_cut_anywhere)
 {
 	for (unsigned int packed = 0; packed < 3; packed++) {
 		struct made_perf *m = made_perf();
@@ -418,7 +413,7 @@ static void assert_refused(struct made_perf *m, struct made *b, const char *part
 }
 
 /* One number of the file at a time is something else. */
-static void test_hostile_numbers(void **state)
+TEST(test_hostile_numbers)
 {
 	static const uint64_t values[] = { 0,	       1,	   8,
 					   0x7fffffff, 0xffffffff, 1ull << 40,
@@ -444,7 +439,7 @@ static void test_hostile_numbers(void **state)
 	}
 }
 
-static void test_no_perf_data(void **state)
+TEST(test_no_perf_data)
 {
 	assert_non_null(strstr(refusal("", 0), "not a perf.data file"));
 	assert_non_null(strstr(refusal("PERFILE2", 8), "not a perf.data file"));
@@ -453,7 +448,7 @@ static void test_no_perf_data(void **state)
 	assert_non_null(strstr(refusal("PERFFILE\x68\0\0\0\0\0\0\0", 16), "older than 2010"));
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	struct made_perf *m = made_perf();
 	struct made *b;
@@ -491,7 +486,7 @@ static void test_refused(void **state)
 }
 
 /* What the text of a format says is not believed. */
-static void test_formats(void **state)
+TEST(test_formats)
 {
 	static const char *const bad[] = {
 		"",
@@ -519,7 +514,7 @@ static void test_formats(void **state)
 }
 
 /* A few bytes that unpack to gigabytes of events take no gigabytes of memory. */
-static void test_bomb(void **state)
+TEST(test_bomb)
 {
 	struct made_perf *m = made_perf();
 	static struct made many;
@@ -535,21 +530,4 @@ static void test_bomb(void **state)
 	for (unsigned int i = 0; i < 450; i++) /* each is a frame of its own */
 		made_put(b, many.data, many.len);
 	assert_refused(m, b, "cannot contain more");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_losses),	      cmocka_unit_test(test_many_losses),
-		cmocka_unit_test(test_merged_losses), cmocka_unit_test(test_file_and_pipe),
-		cmocka_unit_test(test_compressed),    cmocka_unit_test(test_compressed_long),
-		cmocka_unit_test(test_sample_types),  cmocka_unit_test(test_one_event_without_ids),
-		cmocka_unit_test(test_ages),	      cmocka_unit_test(test_auxtrace),
-		cmocka_unit_test(test_other_clocks),  cmocka_unit_test(test_order),
-		cmocka_unit_test(test_cut_anywhere),  cmocka_unit_test(test_hostile_numbers),
-		cmocka_unit_test(test_no_perf_data),  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_formats),	      cmocka_unit_test(test_bomb),
-	};
-
-	return cmocka_run_group_tests_name("perfdata", tests, NULL, NULL);
 }

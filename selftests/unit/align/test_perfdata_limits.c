@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* perf.data: the limits of what is taken, from both sides. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <unistd.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "align/perfdata.h"
 #include "perfdata/made.h"
 
@@ -38,7 +32,7 @@ static void assert_refused(struct made_perf *m, struct made *b, const char *part
 }
 
 /* A number has 1, 2, 4 or 8 bytes. */
-static void sizes_of_numbers(void **state)
+TEST(sizes_of_numbers)
 {
 	static const char format_of[] = "name: sched_switch\nID: 7\nformat:\n" MADE_COMMON
 		MADE_FIELD("pid_t prev_pid", 24, 4, 1) MADE_FIELD(
@@ -60,7 +54,7 @@ static void sizes_of_numbers(void **state)
 }
 
 /* Long records of zeros that are left out: 64 MB of them are taken, whatever few bytes they came from. */
-static void growth(void **state)
+TEST(growth)
 {
 	static const uint8_t zeros[65520];
 	static struct made frame;
@@ -95,7 +89,7 @@ static size_t find(const struct made *b, const void *bytes, size_t len)
 }
 
 /* An attribute has the bytes of the oldest perf's at least, its ids' place behind it, and 4096 at most. */
-static void sizes_of_attributes(void **state)
+TEST(sizes_of_attributes)
 {
 	static const struct {
 		uint64_t size;
@@ -121,7 +115,7 @@ static void sizes_of_attributes(void **state)
 }
 
 /* The two bytes after the version: the order of bytes, and the size of a long. */
-static void machines(void **state)
+TEST(machines)
 {
 	for (unsigned int at = 0; at < 2; at++) {
 		struct made_perf *m = made_perf();
@@ -152,7 +146,7 @@ static size_t losses_of(struct made_perf *m)
 }
 
 /* Of a single event, which has no ids, the place of what comes behind a record is known as well. */
-static void losses_of_one_event(void **state)
+TEST(losses_of_one_event)
 {
 	struct made_perf *m = made_perf();
 
@@ -164,7 +158,7 @@ static void losses_of_one_event(void **state)
 }
 
 /* Twice as many as are kept: each two are made one, and no more. */
-static void an_even_number_of_losses(void **state)
+TEST(an_even_number_of_losses)
 {
 	struct made_perf *m = made_perf();
 
@@ -174,7 +168,7 @@ static void an_even_number_of_losses(void **state)
 	assert_int_equal(losses_of(m), PERF_LOSSES_MAX);
 }
 
-static void other_compression(void **state)
+TEST(other_compression)
 {
 	struct made_perf *m = made_perf();
 	struct made *b;
@@ -187,7 +181,7 @@ static void other_compression(void **state)
 }
 
 /* A record that announces bytes behind it, and does not say how many. */
-static void records_with_a_payload(void **state)
+TEST(records_with_a_payload)
 {
 	static const uint32_t types[] = { 66, 71 }; /* tracing data, aux trace */
 
@@ -201,7 +195,7 @@ static void records_with_a_payload(void **state)
 }
 
 /* A report of no losses is none; one that is cut is broken. */
-static void losses(void **state)
+TEST(losses)
 {
 	for (uint64_t n = 0; n <= 1; n++) {
 		struct made_perf *m = made_perf();
@@ -220,7 +214,7 @@ static void losses(void **state)
 	perf_data__close(NULL);
 }
 
-static void by_its_path(void **state)
+TEST(by_its_path)
 {
 	char path[] = "/tmp/test_perfdata_limits.XXXXXX";
 	struct made_perf *m = made_perf();
@@ -250,7 +244,7 @@ static void by_its_path(void **state)
 }
 
 /* "unsigned long x" is what a field looks like; one that lies elsewhere has a word and [] more. */
-static void declarations(void **state)
+TEST(declarations)
 {
 	static const struct {
 		const char *text;
@@ -282,23 +276,4 @@ static void declarations(void **state)
 		else
 			assert_refused(m, made_file(m), "");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_of_numbers),
-		cmocka_unit_test(growth),
-		cmocka_unit_test(sizes_of_attributes),
-		cmocka_unit_test(machines),
-		cmocka_unit_test(losses),
-		cmocka_unit_test(losses_of_one_event),
-		cmocka_unit_test(an_even_number_of_losses),
-		cmocka_unit_test(other_compression),
-		cmocka_unit_test(records_with_a_payload),
-		cmocka_unit_test(by_its_path),
-		cmocka_unit_test(declarations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,7 @@
  * What `gotrace align` takes of the trace that it adds to: generations, threads, switches, and what it
  * refuses.
  */
-#include <errno.h>
-
+#include "unit/test.h"
 #include "align/side.h"
 #include "format/kernel.h"
 #include "unit/rewrite_fixture.h"
@@ -75,7 +74,7 @@ static void assert_switch(const struct fit_switch *s, uint64_t time, uint32_t pr
 }
 
 /* A switch between two threads of the target is two items of one moment. */
-static void switches_count_once(void **state)
+TEST(switches_count_once)
 {
 	struct error err = {};
 	struct reader *r;
@@ -108,7 +107,7 @@ static void switches_count_once(void **state)
 }
 
 /* Of generations whose items overlap, the switches are sorted all the same. */
-static void switches_of_overlapping_generations(void **state)
+TEST(switches_of_overlapping_generations)
 {
 	struct error err = {};
 	struct reader *r;
@@ -135,7 +134,7 @@ static void switches_of_overlapping_generations(void **state)
 }
 
 /* A thread that only the table of a generation has waits in it, too. */
-static void threads_of_a_table(void **state)
+TEST(threads_of_a_table)
 {
 	const struct kernel_thread waiting = {
 		.tid = 33, .run = KERNEL_RUNNABLE, .since = 500, .cpu = 4, .call = KERNEL_NO_CALL
@@ -161,7 +160,7 @@ static void threads_of_a_table(void **state)
 	reader__destroy(r);
 }
 
-static void generations_and_their_times(void **state)
+TEST(generations_and_their_times)
 {
 	struct error err = {};
 	struct reader *r;
@@ -184,7 +183,7 @@ static void generations_and_their_times(void **state)
 }
 
 /* The kernel's thread ids have 32 bits: what is larger in a trace is no thread that perf could have. */
-static void threads_of_events(void **state)
+TEST(threads_of_events)
 {
 	struct error err = {};
 	struct reader *r;
@@ -207,7 +206,7 @@ static void threads_of_events(void **state)
 }
 
 /* No string of a generation has its `unused` or a larger id. */
-static void the_first_free_id(void **state)
+TEST(the_first_free_id)
 {
 	struct error err = {};
 	struct trace_event ev;
@@ -240,7 +239,7 @@ static void the_first_free_id(void **state)
 	reader__destroy(r);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	struct error err = {};
 	struct reader *r;
@@ -266,19 +265,4 @@ static void refused(void **state)
 	assert_int_equal(side__read(&s, r, &err), -EALREADY);
 	assert_non_null(strstr(err.text, "already aligned"));
 	reader__destroy(r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(switches_count_once),
-		cmocka_unit_test(switches_of_overlapping_generations),
-		cmocka_unit_test(threads_of_a_table),
-		cmocka_unit_test(generations_and_their_times),
-		cmocka_unit_test(threads_of_events),
-		cmocka_unit_test(the_first_free_id),
-		cmocka_unit_test(refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Durations of tasks and regions by name: what begins or ends outside the trace, names. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/tracker_fixture.h"
 #include "analysis/annotations.h"
 
 enum { NONE, REQUEST, PART, STEP, STRINGS, FREE };
 
-static struct dictionary dictionary;
 static struct annotations *annotations;
-static uint64_t on_g;
-
-static void add_string(uint64_t id, const char *text)
-{
-	assert_int_equal(dictionary__add_string(&dictionary, id, text, strlen(text)), 0);
-}
 
 static void begin(enum annotation_kind kind)
 {
@@ -30,7 +15,7 @@ static void begin(enum annotation_kind kind)
 	add_string(STEP, "step");
 	annotations = annotations__create(kind);
 	assert_non_null(annotations);
-	on_g = 1;
+	on_m = on_g = 1;
 }
 
 static void end(void)
@@ -41,16 +26,7 @@ static void end(void)
 
 static void event(int64_t time, unsigned int type, uint64_t a, uint64_t b, uint64_t c)
 {
-	struct trace_event ev = {
-		.time = time,
-		.type = (uint8_t)type,
-		.m = 1,
-		.p = 0,
-		.g = on_g,
-		.arg = { a, b, c },
-		.dictionary = &dictionary,
-		.parent = TRACE_NO_TASK,
-	};
+	struct trace_event ev = made_event(time, type, a, b, c);
 
 	assert_int_equal(annotations__event(annotations, &ev), 0);
 }
@@ -86,7 +62,7 @@ static void expect(const char *want)
 	end();
 }
 
-static void tasks(void **state)
+TEST(tasks)
 {
 	begin(ANNOTATION_TASKS);
 	event(10, EV_USER_TASK_BEGIN, 1, TRACE_NO_TASK, REQUEST);
@@ -101,7 +77,7 @@ static void tasks(void **state)
 	       "part: 2, 7 to 10, 17; 0 unfinished, 0 unbegun\n");
 }
 
-static void tasks_outside_the_trace(void **state)
+TEST(tasks_outside_the_trace)
 {
 	begin(ANNOTATION_TASKS);
 	event(10, EV_USER_TASK_END, 1, 0, 0);
@@ -113,7 +89,7 @@ static void tasks_outside_the_trace(void **state)
 	expect("part: 1, 3 to 3, 3; 1 unfinished, 0 unbegun\n");
 }
 
-static void window(void **state)
+TEST(window)
 {
 	begin(ANNOTATION_TASKS);
 	annotations__set_window(annotations, 20, 30);
@@ -129,7 +105,7 @@ static void window(void **state)
 }
 
 /* Nothing happens in the window, but a task is open. */
-static void quiet_window(void **state)
+TEST(quiet_window)
 {
 	begin(ANNOTATION_TASKS);
 	annotations__set_window(annotations, 20, 30);
@@ -138,7 +114,7 @@ static void quiet_window(void **state)
 	expect("part: 0, 0 to 0, 0; 1 unfinished, 0 unbegun\n");
 }
 
-static void regions(void **state)
+TEST(regions)
 {
 	begin(ANNOTATION_REGIONS);
 	event(5, EV_USER_REGION_END, 0, STEP, 0); /* began before the trace */
@@ -159,7 +135,7 @@ static void regions(void **state)
 }
 
 /* A goroutine ends within two regions, and its ID is used again. */
-static void regions_left_open(void **state)
+TEST(regions_left_open)
 {
 	begin(ANNOTATION_REGIONS);
 	event(10, EV_USER_REGION_BEGIN, 1, REQUEST, 0);
@@ -174,7 +150,7 @@ static void regions_left_open(void **state)
 }
 
 /* All names after the first NAME_TABLE_MAX are one; those that are known keep theirs. */
-static void many_names(void **state)
+TEST(many_names)
 {
 	const struct annotation_name **list;
 	char text[32];
@@ -200,7 +176,7 @@ static void many_names(void **state)
 }
 
 /* A name may be empty, and equal a name of the table. */
-static void odd_names(void **state)
+TEST(odd_names)
 {
 	begin(ANNOTATION_TASKS);
 	add_string(FREE, "other");
@@ -228,7 +204,7 @@ static void filter(struct selection *select, const struct map *goroutines)
 }
 
 /* By the goroutine that created the task, by start function, by name; unknown ones are left out. */
-static void filters(void **state)
+TEST(filters)
 {
 	struct selection one = { .have_goroutine = true, .goroutine = 2 }, named = {},
 			 of_function = { .function.text = "x" };
@@ -256,7 +232,7 @@ static void filters(void **state)
 }
 
 /* The first name by each key; equal ones in the order of the names. */
-static void keys(void **state)
+TEST(keys)
 {
 	static const char *const want[LENGTHS_KEYS] = {
 		[LENGTHS_TOTAL] = "part", [LENGTHS_COUNT] = "request", [LENGTHS_P50] = "part",
@@ -282,17 +258,4 @@ static void keys(void **state)
 		free(list);
 	}
 	end();
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tasks),      cmocka_unit_test(tasks_outside_the_trace),
-		cmocka_unit_test(window),     cmocka_unit_test(quiet_window),
-		cmocka_unit_test(regions),    cmocka_unit_test(regions_left_open),
-		cmocka_unit_test(many_names), cmocka_unit_test(odd_names),
-		cmocka_unit_test(filters),    cmocka_unit_test(keys),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

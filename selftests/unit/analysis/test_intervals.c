@@ -3,15 +3,7 @@
  * The intervals of each kind: which events begin and end them, which have no known begin, and the
  * window. check/waits.sh compares those of recorded traces.
  */
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/tracker_fixture.h"
 #include "analysis/intervals.h"
 
 enum { NONE, CHAN, SELECT, SWEEP, MARK, STRINGS };
@@ -19,18 +11,12 @@ static const char *const strings[STRINGS] = { "", "chan receive", "select", "GC 
 					      "GC mark termination" };
 enum { FUTEX = 202, READ = 0, NAMELESS = 9999 };
 
-static struct dictionary dictionary;
 static struct kernel_threads threads;
 static struct intervals *iv;
-static uint64_t on_g; /* the context of the next events */
 
 static void begin(enum interval_kind kind, const char *name)
 {
-	dictionary__init(&dictionary);
-	for (uint64_t id = 1; id < STRINGS; id++)
-		assert_int_equal(
-			dictionary__add_string(&dictionary, id, strings[id], strlen(strings[id])),
-			0);
+	add_strings(strings, STRINGS);
 	threads = (struct kernel_threads){};
 	iv = intervals__create(&(struct intervals_opts){ .kind = kind, .name = name });
 	assert_non_null(iv);
@@ -39,16 +25,9 @@ static void begin(enum interval_kind kind, const char *name)
 
 static void event(int64_t time, unsigned int type, uint64_t a, uint64_t b, uint64_t c)
 {
-	struct trace_event ev = {
-		.time = time,
-		.type = (uint8_t)type,
-		.g = on_g,
-		.arg = { a, b, c },
-		.dictionary = &dictionary,
-		.parent = TRACE_NO_TASK,
-		.old = GO_STATE_UNDETERMINED,
-	};
+	struct trace_event ev = made_event(time, type, a, b, c);
 
+	ev.old = GO_STATE_UNDETERMINED;
 	assert_int_equal(intervals__event(iv, &ev), 0);
 }
 
@@ -97,7 +76,7 @@ static void lives(void)
 	event(365, EV_GO_UNBLOCK, 6, 1, 0);
 }
 
-static void scheduling(void **state)
+TEST(scheduling)
 {
 	begin(INTERVAL_SCHED, NULL);
 	lives();
@@ -105,7 +84,7 @@ static void scheduling(void **state)
 }
 
 /* Events were lost until 115, within the first wait. */
-static void lost_events(void **state)
+TEST(lost_events)
 {
 	begin(INTERVAL_SCHED, NULL);
 	event(100, EV_SYNC, 0, 0, 0);
@@ -117,7 +96,7 @@ static void lost_events(void **state)
 	expect("1 7 7 7 1", false);
 }
 
-static void blocked(void **state)
+TEST(blocked)
 {
 	begin(INTERVAL_BLOCK, NULL);
 	lives();
@@ -134,7 +113,7 @@ static void blocked(void **state)
 }
 
 /* What ends at the begin of the window belongs to it, what ends at its end does not. */
-static void windows(void **state)
+TEST(windows)
 {
 	begin(INTERVAL_BLOCK, NULL);
 	intervals__set_window(iv, 230, 360);
@@ -151,7 +130,7 @@ static void windows(void **state)
 }
 
 /* An id that is used again is another goroutine. */
-static void reused(void **state)
+TEST(reused)
 {
 	begin(INTERVAL_SCHED, NULL);
 	event(100, EV_SYNC, 0, 0, 0);
@@ -164,7 +143,7 @@ static void reused(void **state)
 	expect("1 7 7 7 0", false);
 }
 
-static void calls_of_go(void **state)
+TEST(calls_of_go)
 {
 	begin(INTERVAL_SYSCALL, NULL);
 	lives();
@@ -174,7 +153,7 @@ static void calls_of_go(void **state)
 	expect("0 0 0 0 0", true);
 }
 
-static void calls_of_the_kernel(void **state)
+TEST(calls_of_the_kernel)
 {
 	begin(INTERVAL_SYSCALL, NULL);
 	item(50, KERNEL_SYS_EXIT, FUTEX, UINT64_MAX, false);
@@ -188,7 +167,7 @@ static void calls_of_the_kernel(void **state)
 	expect("2 10 0 10 3", true);
 }
 
-static void calls_by_name(void **state)
+TEST(calls_by_name)
 {
 	begin(INTERVAL_SYSCALL, "futex");
 	item(320, KERNEL_SYS_EXIT, READ, 10, false);
@@ -200,7 +179,7 @@ static void calls_by_name(void **state)
 	expect("1 30 30 30 0", true);
 }
 
-static void run_queue(void **state)
+TEST(run_queue)
 {
 	begin(INTERVAL_RUNQUEUE, NULL);
 	intervals__set_window(iv, 10, 20);
@@ -215,7 +194,7 @@ static void run_queue(void **state)
 	expect("2 18 2 16 1", true);
 }
 
-static void gc(void **state)
+TEST(gc)
 {
 	begin(INTERVAL_GC, NULL);
 	event(100, EV_SYNC, 0, 0, 0);
@@ -256,7 +235,7 @@ static void pauses_happen(void)
 	event(180, EV_STW_END, MARK, 0, 0);
 }
 
-static void pauses(void **state)
+TEST(pauses)
 {
 	begin(INTERVAL_STW, NULL);
 	pauses_happen();
@@ -267,7 +246,7 @@ static void pauses(void **state)
 }
 
 /* Times of a hostile trace. */
-static void overflow(void **state)
+TEST(overflow)
 {
 	begin(INTERVAL_SCHED, NULL);
 	event(INT64_MIN, EV_SYNC, 0, 0, 0);
@@ -277,7 +256,7 @@ static void overflow(void **state)
 }
 
 /* Of two goroutines, and of their threads. */
-static void of_one_goroutine(void **state)
+TEST(of_one_goroutine)
 {
 	struct selection select = { .have_goroutine = true, .goroutine = 2 };
 
@@ -295,25 +274,4 @@ static void of_one_goroutine(void **state)
 							     .goroutine = g });
 	}
 	expect("1 10 10 10 0", true);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scheduling),
-		cmocka_unit_test(lost_events),
-		cmocka_unit_test(blocked),
-		cmocka_unit_test(windows),
-		cmocka_unit_test(reused),
-		cmocka_unit_test(calls_of_go),
-		cmocka_unit_test(calls_of_the_kernel),
-		cmocka_unit_test(calls_by_name),
-		cmocka_unit_test(run_queue),
-		cmocka_unit_test(gc),
-		cmocka_unit_test(pauses),
-		cmocka_unit_test(overflow),
-		cmocka_unit_test(of_one_goroutine),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

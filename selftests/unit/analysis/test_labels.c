@@ -4,14 +4,7 @@
  * analysis/select.c. check/labels.sh compares the results of the commands with a second
  * implementation.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/labels.h"
 #include "analysis/select.h"
 
@@ -38,7 +31,7 @@ static bool selects(const char *label, const char *message)
 	return read_set(&s, message).selected;
 }
 
-static void patterns(void **state)
+TEST(patterns)
 {
 	assert_true(selects("a=1", "a=\"1\""));
 	assert_true(selects("a=1", "\"a b\"=\"2\", a=\"1\", ..."));
@@ -58,7 +51,7 @@ static void patterns(void **state)
 }
 
 /* The time must not grow exponentially with the number of stars. */
-static void many_stars(void **state)
+TEST(many_stars)
 {
 	char label[200] = "a=", message[1010] = "a=\"";
 
@@ -70,7 +63,7 @@ static void many_stars(void **state)
 	assert_false(selects(label, message));
 }
 
-static void all_must_hold(void **state)
+TEST(all_must_hold)
 {
 	struct selection s = {};
 
@@ -86,7 +79,7 @@ static void all_must_hold(void **state)
 	assert_false(read_set(&s, "").selected);
 }
 
-static void groups(void **state)
+TEST(groups)
 {
 	struct selection s = {};
 	struct trace_string value;
@@ -113,7 +106,7 @@ static void groups(void **state)
 }
 
 /* A log of the program's own in the same category changes nothing. */
-static void no_set(void **state)
+TEST(no_set)
 {
 	struct selection s = { .by_label = "a" };
 	struct goroutine_labels labels = { .group = 77 };
@@ -129,7 +122,7 @@ static void no_set(void **state)
 	assert_int_equal(labels.group, 77);
 }
 
-static void inherited(void **state)
+TEST(inherited)
 {
 	assert_true(labels__are_inherited(text("")));
 	assert_true(labels__are_inherited(text("main.main")));
@@ -146,19 +139,9 @@ static int setup(void **state)
 	return !names;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	intern__destroy(names);
-	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(patterns),	 cmocka_unit_test(many_stars),
-		cmocka_unit_test(all_must_hold), cmocka_unit_test(groups),
-		cmocka_unit_test(no_set),	 cmocka_unit_test(inherited),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+GROUP(setup, teardown)

@@ -3,11 +3,11 @@
  * The parts of goroutines' time: which one it is in each pair of states, and why; that they add up.
  * Whether real traces say what happened is for check/latency.sh.
  */
+#include "unit/test.h"
 #include "unit/latency_fixture.h"
 
-static void a_life(void **state)
+TEST(a_life)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(101, 7, 2);
 	start_new(5, 7, 110);
@@ -27,11 +27,10 @@ static void a_life(void **state)
 	       " kernrun[preempted]=3 goblock[chan receive]=20\n");
 }
 
-static void running(void **state)
+TEST(running)
 {
 	struct kernel_item taken = { .why = GT_OFF_PREEMPTED, .other = 99, .name = { "make", 4 } };
 
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	core(100, 8, 1);
@@ -65,11 +64,10 @@ static void running(void **state)
 }
 
 /* Why a thread waits is known to goroutines that start on it after it left its CPU, too. */
-static void started_off_cpu(void **state)
+TEST(started_off_cpu)
 {
 	struct kernel_item taken = { .why = GT_OFF_PREEMPTED, .other = 8 };
 
-	begin();
 	core(90, 7, 0);
 	core(90, 8, 1);
 	item(95, 7, KERNEL_OFF, taken);
@@ -91,12 +89,11 @@ static void started_off_cpu(void **state)
 }
 
 /* Other programs' names leave room for all other reasons. */
-static void many_preemptors(void **state)
+TEST(many_preemptors)
 {
 	struct kernel_item taken = { .why = GT_OFF_PREEMPTED, .other = 99 };
 	char name[16], *all;
 
-	begin();
 	event(0, EV_SYNC, 0, 0, 0);
 	core(0, 7, 0);
 	start_new(5, 7, 9);
@@ -115,12 +112,10 @@ static void many_preemptors(void **state)
 	assert_non_null(strstr(all, " kernrun[preempted by others]=111"));
 	assert_non_null(strstr(all, " goblock[chan receive]=100"));
 	free(all);
-	end();
 }
 
-static void system_calls(void **state)
+TEST(system_calls)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 110);
@@ -154,9 +149,8 @@ static void system_calls(void **state)
 }
 
 /* What was there before the trace has been in its state since the generation began. */
-static void from_the_start(void **state)
+TEST(from_the_start)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(102, 7, 0);
 	off(103, 8, GT_OFF_SLEEPING);
@@ -175,9 +169,8 @@ static void from_the_start(void **state)
 	       "5  sysblock=100 total=100 unknown=100 sysblock[unknown]=100\n");
 }
 
-static void without_kernel(void **state)
+TEST(without_kernel)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	start_new(5, UINT64_MAX, 110); /* as in a v1 trace: no thread */
 	start_new(6, UINT64_MAX, 120);
@@ -190,9 +183,8 @@ static void without_kernel(void **state)
 }
 
 /* After a loss nothing is known of threads but by what is told again. */
-static void a_loss(void **state)
+TEST(a_loss)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 109);
@@ -211,9 +203,8 @@ static void a_loss(void **state)
 }
 
 /* Two goroutines are said to be on a thread: the first is on none that is known. */
-static void a_thread_taken(void **state)
+TEST(a_thread_taken)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 109);
@@ -229,9 +220,8 @@ static void a_thread_taken(void **state)
 }
 
 /* Items before what came before them count as if they had come then. */
-static void back_in_time(void **state)
+TEST(back_in_time)
 {
-	begin();
 	item_at(90, (struct kernel_item){ .time = 90, .tid = 7, .kind = KERNEL_ON });
 	event(100, EV_SYNC, 0, 0, 0);
 	start_new(5, 7, 109);
@@ -243,9 +233,8 @@ static void back_in_time(void **state)
 	expect("5 main.worker oncpu=10 gorun=1 total=11\n");
 }
 
-static void mark_assist(void **state)
+TEST(mark_assist)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	event(110, EV_GO_STATUS, 1, 7, GO_RUNNING);
@@ -263,11 +252,10 @@ static void mark_assist(void **state)
 	expect("1  oncpu=60 throttled=10 total=70 assist=33 unknown=10\n");
 }
 
-static void mark_workers(void **state)
+TEST(mark_workers)
 {
 	struct latency_worker w;
 
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 109);
@@ -292,7 +280,7 @@ static void mark_workers(void **state)
 }
 
 /* Workers that a generation's table of threads divides: in the order of their threads. */
-static void order_of_mark_workers(void **state)
+TEST(order_of_mark_workers)
 {
 	uint64_t seed = hash__seed[0];
 	struct latency_worker w;
@@ -312,13 +300,12 @@ static void order_of_mark_workers(void **state)
 		assert_true(latency__worker(latency, 1, &w));
 		assert_int_equal(w.wall, 10);
 		assert_false(latency__worker(latency, 2, &w));
-		end();
 	}
 	hash__seed[0] = seed;
 }
 
 /* Only what lies in the window counts, and who is in it. */
-static void a_window(void **state)
+TEST(a_window)
 {
 	begin_in(125, 140);
 	event(100, EV_SYNC, 0, 0, 0);
@@ -338,7 +325,7 @@ static void a_window(void **state)
 }
 
 /* A run queue's delay, and a move, count in the window in which they end: after its begin, up to its end. */
-static void window_bounds(void **state)
+TEST(window_bounds)
 {
 	begin_in(100, 200);
 	start_new(7, 1, 0);
@@ -355,9 +342,8 @@ static void window_bounds(void **state)
 }
 
 /* Waits for a CPU after the last event have no length: only one that began before it counts. */
-static void after_the_last_event(void **state)
+TEST(after_the_last_event)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 110);
@@ -374,12 +360,11 @@ static void after_the_last_event(void **state)
 	       " kernblock[unknown]=10 kernrun[woken]=10\n");
 }
 
-static void delays(void **state)
+TEST(delays)
 {
 	struct latency_stats sum = {}, one = {};
 	struct latency_goroutine g;
 
-	begin();
 	event(0, EV_SYNC, 0, 0, 0);
 	core(1, 7, 0);
 	start_new(5, 7, 9);
@@ -406,7 +391,6 @@ static void delays(void **state)
 	latency_stats__deinit(&g.stats);
 	latency_stats__deinit(&sum);
 	latency_stats__deinit(&one);
-	end();
 }
 
 /* ---- any steps: the parts add up, and those of windows side by side do to those of all ---- */
@@ -518,11 +502,10 @@ static size_t sum_of(uint64_t seed, int64_t from, int64_t to, struct latency_sta
 		assert_int_equal(latency_stats__add(sum, &g.stats), 0);
 		latency_stats__deinit(&g.stats);
 	}
-	end();
 	return n;
 }
 
-static void any_steps(void **state)
+TEST(any_steps)
 {
 	struct latency_stats all, cut;
 
@@ -551,12 +534,11 @@ static int refuse(void *context, const struct latency_goroutine *g)
 	return -E2BIG;
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	struct latency_opts opts = { .from = INT64_MIN, .to = INT64_MAX, .done = refuse };
 	struct error why = {};
 
-	begin();
 	event(1, EV_SYNC, 0, 0, 0);
 	latency__destroy(latency);
 	latency = latency__create(&opts);
@@ -564,34 +546,6 @@ static void refused(void **state)
 	event(2, EV_GO_STATUS, 1, 1, GO_WAITING);
 	assert_int_equal(latency__finish(latency, &why), -E2BIG);
 	assert_string_not_equal(why.text, "");
-	end();
 	latency__destroy(NULL);
 	record_store__destroy(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_life),
-		cmocka_unit_test(running),
-		cmocka_unit_test(started_off_cpu),
-		cmocka_unit_test(many_preemptors),
-		cmocka_unit_test(system_calls),
-		cmocka_unit_test(from_the_start),
-		cmocka_unit_test(without_kernel),
-		cmocka_unit_test(a_loss),
-		cmocka_unit_test(a_thread_taken),
-		cmocka_unit_test(back_in_time),
-		cmocka_unit_test(mark_assist),
-		cmocka_unit_test(mark_workers),
-		cmocka_unit_test(a_window),
-		cmocka_unit_test(window_bounds),
-		cmocka_unit_test(after_the_last_event),
-		cmocka_unit_test(delays),
-		cmocka_unit_test(any_steps),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(order_of_mark_workers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

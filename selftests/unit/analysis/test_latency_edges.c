@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The parts of goroutines' time where it is rare, and the names that outlive their generation. */
+#include "unit/test.h"
 #include "analysis/latency_impl.h"
 #include "analysis/naming.h"
 #include "unit/latency_fixture.h"
 
 /* What a core does for other programs says nothing of ours, not even how late it is. */
-static void other_programs(void **state)
+TEST(other_programs)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 109);
@@ -20,9 +20,8 @@ static void other_programs(void **state)
 }
 
 /* The one that lost its thread to another takes it back with its next event. */
-static void a_thread_taken_back(void **state)
+TEST(a_thread_taken_back)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 109);
@@ -38,9 +37,8 @@ static void a_thread_taken_back(void **state)
 }
 
 /* It was woken before it slept: that is why it waits for a core, whatever it left its own for. */
-static void woken_before_the_sleep(void **state)
+TEST(woken_before_the_sleep)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 109);
@@ -53,9 +51,8 @@ static void woken_before_the_sleep(void **state)
 }
 
 /* Labels and mark assists of goroutines that the trace never introduced. */
-static void unknown_goroutines(void **state)
+TEST(unknown_goroutines)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	start_new(5, 7, 109);
 	on(8, 99);
@@ -68,9 +65,8 @@ static void unknown_goroutines(void **state)
 }
 
 /* An assist that is repeated goes on; one that is active first has gone on since the generation. */
-static void assists_told_again(void **state)
+TEST(assists_told_again)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	on(7, 5);
 	event(110, EV_GO_STATUS, 5, 7, GO_RUNNING);
@@ -86,12 +82,11 @@ static void assists_told_again(void **state)
 }
 
 /* A label is one of the collector's by its first letters; there must be something behind them. */
-static void labels(void **state)
+TEST(labels)
 {
 	static const char *const texts[] = { "GC (", "GC (x", "gc (dedicated)", "", "GC" };
 	struct latency_worker w;
 
-	begin();
 	for (size_t i = 0; i < 5; i++)
 		assert_int_equal(
 			dictionary__add_string(&dictionary, 100 + i, texts[i], strlen(texts[i])),
@@ -111,7 +106,7 @@ static void labels(void **state)
 }
 
 /* Its parts do not begin before the window, and who ends where it begins is not in it. */
-static void the_first_of_a_window(void **state)
+TEST(the_first_of_a_window)
 {
 	begin_in(110, INT64_MAX);
 	event(100, EV_SYNC, 0, 0, 0);
@@ -123,9 +118,8 @@ static void the_first_of_a_window(void **state)
 	expect("6 main.worker oncpu=1 total=1\n");
 }
 
-static void a_window_that_is_set(void **state)
+TEST(a_window_that_is_set)
 {
-	begin();
 	latency__set_window(latency, 115, 130);
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
@@ -135,7 +129,7 @@ static void a_window_that_is_set(void **state)
 }
 
 /* Each share of the delays has the middle of the class in which it is reached, never above the longest. */
-static void shares_of_delays(void **state)
+TEST(shares_of_delays)
 {
 	static const int64_t lengths[] = { 0, 31, 32, 33, 34, 1000, 1023, 1024 };
 	static const int64_t middles[] = { 0, 31, 33, 33, 35, 1008, 1008, 1024 };
@@ -164,7 +158,7 @@ static void shares_of_delays(void **state)
 	latency_stats__deinit(&sum);
 }
 
-static void sums(void **state)
+TEST(sums)
 {
 	struct latency_stats sum = { .longest = 9 }, one = { .total = 1,
 							     .syscall_oncpu = 2,
@@ -192,7 +186,7 @@ static void assert_kind(struct naming *n, const struct semantics *m, const char 
 	assert_memory_equal(got.data, want, len);
 }
 
-static void names_of_kinds(void **state)
+TEST(names_of_kinds)
 {
 	char name[TRACE_STRING_MAX + 16], want[TRACE_STRING_MAX] = "stop-the-world (";
 	struct semantics m = { .before = "", .after = "", .name = { "sleep", 5 } };
@@ -218,7 +212,7 @@ static void names_of_kinds(void **state)
 }
 
 /* So many kinds have names of their own; the rest share one. */
-static void many_kinds(void **state)
+TEST(many_kinds)
 {
 	struct naming n;
 	uint32_t kind;
@@ -242,7 +236,7 @@ static void many_kinds(void **state)
 }
 
 /* Of the outermost frame; a stack without frames or names has none. */
-static void start_functions(void **state)
+TEST(start_functions)
 {
 	const struct trace_frame nameless = { .pc = 0x900, .func = 900 };
 	struct trace_event ev = { .dictionary = &dictionary };
@@ -250,7 +244,6 @@ static void start_functions(void **state)
 	uint32_t name = 77;
 	struct naming n;
 
-	begin();
 	assert_int_equal(naming__init(&n), 0);
 	assert_int_equal(dictionary__add_stack(&dictionary, 9, &nameless, 1), 0);
 	assert_int_equal(naming__start_function(n.names, &ev, 0, &pc, &name), 0);
@@ -264,20 +257,4 @@ static void start_functions(void **state)
 	assert_memory_equal(naming__name_at(&n, name).data, strings[WORKER],
 			    strlen(strings[WORKER]));
 	naming__deinit(&n);
-	end();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(other_programs),	  cmocka_unit_test(a_thread_taken_back),
-		cmocka_unit_test(unknown_goroutines),	  cmocka_unit_test(assists_told_again),
-		cmocka_unit_test(woken_before_the_sleep), cmocka_unit_test(labels),
-		cmocka_unit_test(the_first_of_a_window),  cmocka_unit_test(a_window_that_is_set),
-		cmocka_unit_test(shares_of_delays),	  cmocka_unit_test(sums),
-		cmocka_unit_test(names_of_kinds),	  cmocka_unit_test(many_kinds),
-		cmocka_unit_test(start_functions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

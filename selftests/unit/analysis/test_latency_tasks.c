@@ -2,6 +2,7 @@
 /*
  * What held the CPUs that threads waited for, in a trace that contains what CPUs ran.
  */
+#include "unit/scratch.h"
 #include "unit/latency_fixture.h"
 
 static void ran(int64_t time, uint16_t cpu, uint32_t tid, const char *name)
@@ -31,9 +32,7 @@ static void expect_tasks(const char *want)
 	struct latency_goroutine g;
 	struct trace_string name;
 	int64_t sum = 0;
-	char *text;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = capture();
 
 	assert_int_equal(latency__finish(latency, &error), 0);
 	assert_int_equal(record_store__count(done), 1);
@@ -43,17 +42,14 @@ static void expect_tasks(const char *want)
 		fprintf(f, "%.*s=%" PRId64 " ", (int)name.len, name.data, g.stats.tasks.at[i].ns);
 		sum += g.stats.tasks.at[i].ns;
 	}
-	fclose(f);
-	assert_string_equal(text, want);
+	expect_captured(want);
 	if (latency__is_aligned(latency))
 		assert_int_equal(sum, g.stats.part[PART_KERNEL_RUNNABLE]);
 	latency_stats__deinit(&g.stats);
-	free(text);
-	end();
 }
 
 /* A preempted thread waits for the CPU that it had, whichever it gets. */
-static void of_the_last_cpu(void **state)
+TEST(of_the_last_cpu)
 {
 	preempted();
 	ran(210, 0, 98, "");
@@ -67,7 +63,7 @@ static void of_the_last_cpu(void **state)
 }
 
 /* A woken thread waits for the CPU that it gets. */
-static void of_the_next_cpu(void **state)
+TEST(of_the_next_cpu)
 {
 	preempted();
 	core(200, 7, 0);
@@ -82,7 +78,7 @@ static void of_the_next_cpu(void **state)
 }
 
 /* It still waits when the trace ends. */
-static void not_over(void **state)
+TEST(not_over)
 {
 	preempted();
 	ran(210, 0, 98, "cc");
@@ -92,9 +88,8 @@ static void not_over(void **state)
 }
 
 /* What the CPU ran before is not known. */
-static void began_before(void **state)
+TEST(began_before)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 110);
@@ -105,9 +100,8 @@ static void began_before(void **state)
 	expect_tasks("(unknown)=5 cc=25 ");
 }
 
-static void not_aligned(void **state)
+TEST(not_aligned)
 {
-	begin();
 	event(100, EV_SYNC, 0, 0, 0);
 	core(100, 7, 0);
 	start_new(5, 7, 110);
@@ -119,7 +113,7 @@ static void not_aligned(void **state)
 }
 
 /* More changes than are kept, by more tasks than are distinguished. */
-static void limits(void **state)
+TEST(limits)
 {
 	struct latency_goroutine g;
 	char name[32];
@@ -139,16 +133,4 @@ static void limits(void **state)
 		sum += g.stats.tasks.at[i].ns;
 	assert_int_equal(sum, 29800);
 	latency_stats__deinit(&g.stats);
-	end();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_the_last_cpu), cmocka_unit_test(of_the_next_cpu),
-		cmocka_unit_test(not_over),	   cmocka_unit_test(began_before),
-		cmocka_unit_test(not_aligned),	   cmocka_unit_test(limits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

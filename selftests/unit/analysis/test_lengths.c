@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The distribution of durations: classes of length, extremes, shares and buckets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/lengths.h"
 
-static void none(void **state)
+TEST(none)
 {
 	struct lengths_bucket buckets[LENGTH_BUCKETS];
 	struct lengths l = {};
@@ -18,7 +13,7 @@ static void none(void **state)
 }
 
 /* Classes ascend without a gap, and each length is near the middle of its class. */
-static void classes(void **state)
+TEST(classes)
 {
 	assert_int_equal(length_class__of(-5), 0);
 	assert_int_equal(length_class__of(INT64_MIN), 0);
@@ -37,7 +32,7 @@ static void classes(void **state)
 	}
 }
 
-static void one(void **state)
+TEST(one)
 {
 	struct lengths_bucket buckets[LENGTH_BUCKETS];
 	struct lengths l = {};
@@ -55,7 +50,7 @@ static void one(void **state)
 	assert_int_equal(buckets[0].count, 1);
 }
 
-static void shares(void **state)
+TEST(shares)
 {
 	struct lengths l = {};
 
@@ -69,7 +64,7 @@ static void shares(void **state)
 	assert_int_equal(lengths__share(&l, 1), 20);
 }
 
-static void buckets(void **state)
+TEST(buckets)
 {
 	static const struct lengths_bucket want[] = {
 		{ 0, 1, 2 },  { 1, 2, 1 },   { 2, 4, 2 },   { 4, 8, 0 },
@@ -91,7 +86,7 @@ static void buckets(void **state)
 }
 
 /* A hostile trace: sums do not wrap, and all buckets are there. */
-static void extremes(void **state)
+TEST(extremes)
 {
 	struct lengths_bucket got[LENGTH_BUCKETS];
 	struct lengths l = {};
@@ -106,14 +101,4 @@ static void extremes(void **state)
 	assert_int_equal(got[63].from, (int64_t)1 << 62);
 	assert_int_equal(got[63].to, INT64_MAX);
 	assert_int_equal(got[63].count, 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(none),	  cmocka_unit_test(classes), cmocka_unit_test(one),
-		cmocka_unit_test(shares), cmocka_unit_test(buckets), cmocka_unit_test(extremes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,21 +3,19 @@
  * The critical path: chains of waits made by hand, between goroutines and between threads. What
  * contradicts itself: test_path_any.c. System calls: test_path_calls.c.
  */
+#include "unit/test.h"
 #include "unit/path_fixture.h"
 
-static void running(void **state)
+TEST(running)
 {
-	begin();
 	all_run(1);
 	event(100, EV_HEAP_ALLOC, 1, 0, 0);
 	expect(1, 10, 100, "10-100 running g1 m1\n");
-	end();
 }
 
 /* g1 and g2 in turns: the time of each one's wait is the other one's. */
-static void ping_pong(void **state)
+TEST(ping_pong)
 {
-	begin();
 	all_run(2);
 	block(10, 2, CHAN);
 	unblock(20, 2, 1);
@@ -42,13 +40,11 @@ static void ping_pong(void **state)
 	       "64-80 running g2 m2\n"
 	       "80-83 gorun g1 idle held=g2\n"
 	       "83-90 running g1 m1\n");
-	end();
 }
 
 /* g1 waits for the lock that g2 gets from g3 and then holds for a while. */
-static void convoy(void **state)
+TEST(convoy)
 {
-	begin();
 	all_run(3);
 	block(5, 2, CHAN); /* before g1 does */
 	block(10, 1, CHAN);
@@ -63,13 +59,11 @@ static void convoy(void **state)
 	       "51-80 running g2 m2\n"
 	       "80-82 gorun g1 idle held=g2 held=g3\n"
 	       "82-90 running g1 m1\n");
-	end();
 }
 
 /* A wait within a wait: the path comes back to g2 where that began to wait. */
-static void nested(void **state)
+TEST(nested)
 {
-	begin();
 	all_run(3);
 	block(10, 1, CHAN);
 	block(30, 2, CHAN);
@@ -85,12 +79,10 @@ static void nested(void **state)
 	       "51-80 running g2 m2\n"
 	       "80-81 gorun g1 idle held=g2 held=g3\n"
 	       "81-90 running g1 m1\n");
-	end();
 }
 
-static void created(void **state)
+TEST(created)
 {
-	begin();
 	all_run(1);
 	on(1, 1);
 	event(30, EV_GO_CREATE, 2, WORKER, 0);
@@ -100,12 +92,10 @@ static void created(void **state)
 	       "30-40 gorun g2 idle held=g1\n"
 	       "40-50 running g2 m2\n");
 	expect(2, 30, 40, "30-40 gorun g2 idle held=g1\n");
-	end();
 }
 
-static void waits_for_a_p(void **state)
+TEST(waits_for_a_p)
 {
-	begin();
 	all_run(3);
 	block(10, 1, CHAN);
 	unblock(20, 1, 2);
@@ -115,13 +105,11 @@ static void waits_for_a_p(void **state)
 	expect(1, 20, 50,
 	       "20-40 gorun g1 goroutine by=g3 held=g2 held=g3\n"
 	       "40-50 running g1 m3\n");
-	end();
 }
 
 /* The P is there, but the thread that is to run with it has no core. */
-static void waits_for_a_thread(void **state)
+TEST(waits_for_a_thread)
 {
-	begin();
 	all_run(2);
 	core(1, 1, 0);
 	core(1, 2, 1);
@@ -139,13 +127,11 @@ static void waits_for_a_thread(void **state)
 	       "26-30 gorun g1 process by=901 by=peer held=g2\n"
 	       "30-33 gorun g1 idle held=g2\n"
 	       "33-40 oncpu g1 m1\n");
-	end();
 }
 
 /* What no goroutine ends: the chain ends there. */
-static void scheduler(void **state)
+TEST(scheduler)
 {
-	begin();
 	all_run(1);
 	block(10, 1, SLEEP);
 	unblock(20, 1, 0);
@@ -169,13 +155,11 @@ static void scheduler(void **state)
 	       "60-61 gorun g1 idle\n"
 	       "61-70 running g1 m1\n"
 	       "70-90 goblock g1 chan receive pending\n");
-	end();
 }
 
 /* The thread that looks at the network for the scheduler was woken by a process, or by a goroutine. */
-static void network(void **state)
+TEST(network)
 {
-	begin();
 	all_run(2);
 	core(1, 1, 0);
 	core(1, 2, 1);
@@ -201,16 +185,14 @@ static void network(void **state)
 	       "60-61 gorun g1 idle held=g2\n"
 	       "61-70 oncpu g1 m1\n");
 	expect(1, 45, 55, "45-55 oncpu g2 m2\n"); /* up to the wake-up */
-	end();
 }
 
 /*
  * An interrupt woke the thread: the interrupted task did not. A thread that was woken before the wait began,
  * or just then, was not woken for it.
  */
-static void network_by_an_interrupt(void **state)
+TEST(network_by_an_interrupt)
 {
-	begin();
 	all_run(1);
 	core(1, 1, 0);
 	core(2, 9, 2);
@@ -245,13 +227,11 @@ static void network_by_an_interrupt(void **state)
 	expect(1, 10, 31,
 	       "10-30 goblock g1 m9 network netpoll\n"
 	       "30-31 gorun g1 idle\n");
-	end();
 }
 
 /* Without perf's events only who got the core at first is known; with them, everyone who had it. */
-static void core_is_held(void **state)
+TEST(core_is_held)
 {
-	begin();
 	all_run(1);
 	core(1, 1, 0);
 	off(10, 1, GT_OFF_PREEMPTED, STRESS, 0);
@@ -288,13 +268,11 @@ static void core_is_held(void **state)
 	       "92-95 oncpu g1 m1\n"
 	       "95-97 kernrun g1 m1 first process by=900 by=stress\n"
 	       "97-99 oncpu g1 m1\n");
-	end();
 }
 
 /* The core was another goroutine's of the same program. */
-static void core_is_ours(void **state)
+TEST(core_is_ours)
 {
-	begin();
 	all_run(2);
 	core(1, 2, 0);
 	off(10, 2, GT_OFF_PREEMPTED, 1, 0);
@@ -305,12 +283,10 @@ static void core_is_ours(void **state)
 	       "5-10 oncpu g2 m2\n"
 	       "10-20 kernrun g2 m2 goroutine by=g1 by=1\n"
 	       "20-30 oncpu g2 m2\n");
-	end();
 }
 
-static void collector(void **state)
+TEST(collector)
 {
-	begin();
 	all_run(1);
 	on(1, 1);
 	event(10, EV_GC_MARK_ASSIST_BEGIN, 0, 0, 0);
@@ -327,13 +303,11 @@ static void collector(void **state)
 	       "50-60 goblock g1 m9 sleep timer\n"
 	       "60-61 gorun g1 idle\n"
 	       "61-70 running g1 m1\n");
-	end();
 }
 
 /* It waits within the assist, and is in a call of C: it still assists when it runs on. */
-static void assist_goes_on(void **state)
+TEST(assist_goes_on)
 {
-	begin();
 	all_run(2);
 	on(1, 1);
 	event(10, EV_GC_MARK_ASSIST_BEGIN, 0, 0, 0);
@@ -366,26 +340,22 @@ static void assist_goes_on(void **state)
 	       "80-90 unknown g1\n"
 	       "90-91 gorun g1 idle held=g2\n"
 	       "91-100 running g1 m1\n");
-	end();
 }
 
 /* The window ends, or begins, within a wait: what ended that is behind it. */
-static void within_a_wait(void **state)
+TEST(within_a_wait)
 {
-	begin();
 	all_run(2);
 	block(10, 1, CHAN);
 	unblock(80, 1, 2);
 	start(81, 1);
 	expect(1, 20, 40, "20-40 running g2 m2\n");
 	expect(1, 5, 40, "5-10 running g1 m1\n10-40 running g2 m2\n");
-	end();
 }
 
 /* Who is gone, and has come again by the same number. */
-static void ended(void **state)
+TEST(ended)
 {
-	begin();
 	all_run(1);
 	on(1, 1);
 	event(10, EV_GO_DESTROY, 0, 0, 0);
@@ -395,13 +365,11 @@ static void ended(void **state)
 	start(45, 1);
 	expect(1, 0, 50,
 	       "0-10 running g1 m1\n10-40 unknown g1\n40-45 gorun g1 idle\n45-50 running g1 m1\n");
-	end();
 }
 
 /* Before the window only the last of each is kept. */
-static void only_the_window(void **state)
+TEST(only_the_window)
 {
-	begin();
 	history.from = 5000;
 	all_run(2);
 	core(1, 1, 0);
@@ -422,11 +390,10 @@ static void only_the_window(void **state)
 	event(4600, EV_GO_DESTROY, 0, 0, 0);
 	assert_int_equal(path_goroutine(&history, 2)->states.cap, 0);
 	expect(1, 5000, 6000, "5000-6000 oncpu g1 m1\n");
-	end();
 }
 
 /* Waits for two threads of the program are two causes, since each is printed with its id. */
-static void causes_by_thread(void **state)
+TEST(causes_by_thread)
 {
 	struct path_segment segments[] = {
 		{ 0, 10, .kind = PATH_KERNEL_RUNNABLE, .cause = PATH_CAUSE_THREAD, .other = 5 },
@@ -446,30 +413,4 @@ static void causes_by_thread(void **state)
 		assert_int_equal(all[i].ns, want[i]);
 	assert_int_equal(all[0].like->other, 6);
 	free(all);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(running),
-		cmocka_unit_test(ping_pong),
-		cmocka_unit_test(convoy),
-		cmocka_unit_test(nested),
-		cmocka_unit_test(created),
-		cmocka_unit_test(waits_for_a_p),
-		cmocka_unit_test(waits_for_a_thread),
-		cmocka_unit_test(scheduler),
-		cmocka_unit_test(network),
-		cmocka_unit_test(network_by_an_interrupt),
-		cmocka_unit_test(core_is_held),
-		cmocka_unit_test(core_is_ours),
-		cmocka_unit_test(collector),
-		cmocka_unit_test(assist_goes_on),
-		cmocka_unit_test(within_a_wait),
-		cmocka_unit_test(ended),
-		cmocka_unit_test(only_the_window),
-		cmocka_unit_test(causes_by_thread),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

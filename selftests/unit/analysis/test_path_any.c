@@ -3,8 +3,7 @@
  * The critical path in what contradicts itself: waits in circles, histories, events and items by chance.
  * The walk ends, and tells each moment of its window once, or refuses what takes too much memory.
  */
-#include <errno.h>
-
+#include "unit/test.h"
 #include "unit/path_fixture.h"
 
 static void put_wait(uint32_t g, int64_t from, int64_t to, uint32_t by)
@@ -21,11 +20,10 @@ static void put_wait(uint32_t g, int64_t from, int64_t to, uint32_t by)
 }
 
 /* Two that wait for each other, one for itself, and a ring of them. */
-static void cycles(void **state)
+TEST(cycles)
 {
 	uint32_t g[200];
 
-	begin();
 	for (unsigned int i = 0; i < 200; i++)
 		g[i] = path_table__get(&history, &history.goroutines, i + 1);
 	put_wait(g[0], 10, 50, g[1]);
@@ -37,7 +35,6 @@ static void cycles(void **state)
 	expect(3, 0, 60, "0-10 unknown g3\n10-50 goblock g3 scheduler\n50-60 running g3\n");
 	expect(11, 5, 60,
 	       "5-10 unknown g11\n10-50 goblock g111 goroutine by=g112\n50-60 running g11\n");
-	end();
 }
 
 static uint64_t seed = 88172645463325252ull;
@@ -149,7 +146,7 @@ static void walk_anywhere(void)
 	}
 }
 
-static void any_history(void **state)
+TEST(any_history)
 {
 	int64_t time;
 
@@ -170,7 +167,6 @@ static void any_history(void **state)
 		for (uint64_t n = some(300); n; n--, time += (int64_t)some(4))
 			add_something(time);
 		walk_anywhere();
-		end();
 	}
 }
 
@@ -221,7 +217,7 @@ static void any_item(int64_t time)
 				   .name = name_of(other) });
 }
 
-static void any_events(void **state)
+TEST(any_events)
 {
 	int64_t time;
 
@@ -240,13 +236,12 @@ static void any_events(void **state)
 		on(0, 0);
 		event(time, EV_SYNC, 0, 0, 0);
 		walk_anywhere();
-		end();
 	}
 }
 
 /* ---- what is too much ---- */
 
-static void limit(void **state)
+TEST(limit)
 {
 	struct path p;
 
@@ -266,17 +261,4 @@ static void limit(void **state)
 	assert_int_equal(path__walk(&history, 0, 0, 100000, &p), -E2BIG);
 	assert_int_equal(path__walk(&history, 0, 0, 3000, &p), 0);
 	path__deinit(&p);
-	end();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cycles),
-		cmocka_unit_test(any_history),
-		cmocka_unit_test(any_events),
-		cmocka_unit_test(limit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The critical path through system calls and threads that sleep in the kernel: which call a segment names. */
+#include "unit/test.h"
 #include "unit/path_fixture.h"
 
 /* Of a raw system call Go knows nothing: its thread sleeps, and another one's goroutine wakes it. */
-static void raw_futex(void **state)
+TEST(raw_futex)
 {
-	begin();
 	all_run(2);
 	core(1, 1, 0);
 	core(1, 2, 1);
@@ -22,13 +22,11 @@ static void raw_futex(void **state)
 	       "25-40 oncpu g2 m2\n"
 	       "40-44 kernrun g1 m1 call=202\n"
 	       "44-50 oncpu g1 m1\n");
-	end();
 }
 
 /* The waker ran no goroutine just then, as a thread of C; before, it did. */
-static void bare_thread(void **state)
+TEST(bare_thread)
 {
-	begin();
 	all_run(2);
 	core(1, 1, 0);
 	core(1, 2, 1);
@@ -46,13 +44,11 @@ static void bare_thread(void **state)
 	       "20-30 oncpu m2\n"
 	       "30-31 kernrun g1 m1 call=202\n"
 	       "31-40 oncpu g1 m1 call=202\n");
-	end();
 }
 
 /* What preempts goroutines cuts it short: it is the same wait, and the same goroutine that ends it. */
-static void signals(void **state)
+TEST(signals)
 {
-	begin();
 	all_run(2);
 	core(1, 1, 0);
 	core(1, 2, 1);
@@ -87,11 +83,10 @@ static void signals(void **state)
 	expect(1, 10, 29, "10-12 oncpu g1 m1\n12-29 oncpu g2 m2\n");
 	expect(1, 60000, 60011,
 	       "60000-60010 kernblock g1 m1 call=202 thread by=9\n60010-60011 kernrun g1 m1 call=202\n");
-	end();
 }
 
 /* One that returned for another reason was not cut short: the next one is another wait. */
-static void two_waits(void **state)
+TEST(two_waits)
 {
 	static const int64_t cut_short[] = { -4, -512, -513, -514, -516 },
 			     done[] = { 0, 1, -11, -515 };
@@ -120,14 +115,12 @@ static void two_waits(void **state)
 		wake(30, 1, 9);
 		core(31, 1, 0);
 		expect(1, 12, 30, i < 5 ? one : two);
-		end();
 	}
 }
 
 /* However many signals there are. */
-static void many_signals(void **state)
+TEST(many_signals)
 {
-	begin();
 	all_run(2);
 	core(1, 1, 0);
 	core(1, 2, 1);
@@ -147,13 +140,11 @@ static void many_signals(void **state)
 	expect(1, 900, 1301501,
 	       "900-1001 oncpu g1 m1\n1001-1301500 oncpu g2 m2\n1301500-1301501 kernrun g1 m1 call=202\n");
 	expect(1, 900, 700500, "900-1001 oncpu g1 m1\n1001-700500 oncpu g2 m2\n");
-	end();
 }
 
 /* Until then the end of the wait is unknown. */
-static void may_go_on(void **state)
+TEST(may_go_on)
 {
-	begin();
 	all_run(1);
 	core(1, 1, 0);
 	core(2, 9, 2);
@@ -173,13 +164,11 @@ static void may_go_on(void **state)
 	interrupt(100040, 1);
 	core(100041, 1, 0);
 	assert_false(path_history__is_pending(&history, 1, 100041));
-	end();
 }
 
 /* Whatever it is that the goroutine waits for. */
-static void pending(void **state)
+TEST(pending)
 {
-	begin();
 	assert_false(path_history__is_pending(&history, 1, 0)); /* there is none */
 	all_run(2);
 	assert_false(path_history__is_pending(&history, 1, 0)); /* of its thread nothing is known */
@@ -203,13 +192,11 @@ static void pending(void **state)
 	on(1, 1);
 	event(90, EV_GO_DESTROY, 0, 0, 0);
 	assert_false(path_history__is_pending(&history, 1, 90));
-	end();
 }
 
 /* The kernel did not report that it had got a CPU in between: then there are two waits. */
-static void off_twice(void **state)
+TEST(off_twice)
 {
-	begin();
 	all_run(1);
 	core(1, 1, 0);
 	off(10, 1, GT_OFF_PREEMPTED, STRESS, 0);
@@ -227,12 +214,10 @@ static void off_twice(void **state)
 	       "40-50 kernblock g1 m1\n"
 	       "50-60 kernblock g1 m1 process by=901 by=peer\n"
 	       "60-61 kernrun g1 m1\n");
-	end();
 }
 
-static void system_calls(void **state)
+TEST(system_calls)
 {
-	begin();
 	all_run(1);
 	core(1, 1, 0);
 	event(10, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
@@ -261,13 +246,11 @@ static void system_calls(void **state)
 	       "60-61 kernrun g1 m1 call=74\n"
 	       "61-71 oncpu g1 m1\n"
 	       "71-80 kernblock g1 m1 fault pending\n");
-	end();
 }
 
 /* A call of C, one for Go, makes several system calls: each part has its own. */
-static void several_system_calls(void **state)
+TEST(several_system_calls)
 {
-	begin();
 	all_run(1);
 	core(1, 1, 0);
 	event(10, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
@@ -291,16 +274,14 @@ static void several_system_calls(void **state)
 	       "26-30 sysblock g1 m1 call=74 process by=901\n"
 	       "30-33 kernrun g1 m1 call=74\n"
 	       "33-40 oncpu g1 m1 call=74\n");
-	end();
 }
 
 /*
  * The thread has had its core since before the goroutine's call, in calls that the scheduler made: these are
  * not the goroutine's. Its own one has its name to the end of the state, but only once it was entered.
  */
-static void call_of_the_state(void **state)
+TEST(call_of_the_state)
 {
-	begin();
 	all_run(1);
 	call(1, 1, FUTEX);
 	core(2, 1, 0); /* the thread's stretch on the core begins in that call */
@@ -322,13 +303,11 @@ static void call_of_the_state(void **state)
 	       "32-34 kernrun g1 m1 first process by=900 by=stress\n"
 	       "34-40 oncpu g1 m1 call=74\n");
 	expect(1, 10, 12, "10-12 oncpu g1 m1\n"); /* the window ends as it is entered */
-	end();
 }
 
 /* A call that ends just as the goroutine's begins is not that; one without any has no name. */
-static void call_before_the_state(void **state)
+TEST(call_before_the_state)
 {
-	begin();
 	all_run(1);
 	core(1, 1, 0);
 	call(5, 1, FUTEX);
@@ -341,15 +320,13 @@ static void call_before_the_state(void **state)
 	call(35, 1, READ);
 	event(40, EV_GO_SYSCALL_END, 0, 0, 0);
 	expect(1, 2, 50, "2-30 oncpu g1 m1\n30-40 oncpu g1 m1 call=0\n40-50 oncpu g1 m1\n");
-	end();
 }
 
 /* What a generation's table says of a thread: it has been in the call since before the trace. */
-static void call_of_the_table(void **state)
+TEST(call_of_the_table)
 {
 	struct kernel_thread kt = { .tid = 1, .run = KERNEL_RUNNING, .call = READ };
 
-	begin();
 	assert_int_equal(kernel_threads__set(&threads, &kt), 0);
 	on(0, 0);
 	event(10, EV_SYNC, 0, 0, 0);
@@ -367,17 +344,15 @@ static void call_of_the_table(void **state)
 	       "20-30 oncpu g1 m1\n"
 	       "30-50 oncpu g1 m1 call=0\n"
 	       "50-70 oncpu g1 m1\n");
-	end();
 }
 
 /* A sleep that began before the trace: what it is, is known from the table, which has no reason. */
-static void sleep_of_the_table(void **state)
+TEST(sleep_of_the_table)
 {
 	static const uint8_t runs[] = { KERNEL_SLEEPING, KERNEL_BLOCKED, KERNEL_STOPPED };
 	static const uint8_t why[] = { GT_OFF_SLEEPING, GT_OFF_DISK, GT_OFF_STOPPED };
 	struct kernel_thread kt = { .call = KERNEL_NO_CALL };
 
-	begin();
 	for (uint32_t i = 0; i < 3; i++) {
 		kt.tid = i + 1;
 		kt.run = runs[i];
@@ -386,11 +361,10 @@ static void sleep_of_the_table(void **state)
 	all_run(3);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(path_history__last_run(&history, i)->why, why[i]);
-	end();
 }
 
 /* Two threads cannot be on one CPU; if a table has them there, the one with the higher ID is. */
-static void two_on_one_cpu(void **state)
+TEST(two_on_one_cpu)
 {
 	struct kernel_thread kt = { .run = KERNEL_RUNNING, .call = KERNEL_NO_CALL };
 	const struct path_occupant *occupant;
@@ -407,23 +381,6 @@ static void two_on_one_cpu(void **state)
 		assert_non_null(occupants);
 		occupant = (const struct path_occupant *)occupants->at + occupants->n - 1;
 		assert_int_equal(occupant->tid, 2);
-		end();
 	}
 	hash__seed[0] = seed;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(raw_futex),	     cmocka_unit_test(bare_thread),
-		cmocka_unit_test(signals),	     cmocka_unit_test(two_waits),
-		cmocka_unit_test(many_signals),	     cmocka_unit_test(may_go_on),
-		cmocka_unit_test(pending),	     cmocka_unit_test(off_twice),
-		cmocka_unit_test(system_calls),	     cmocka_unit_test(several_system_calls),
-		cmocka_unit_test(call_of_the_state), cmocka_unit_test(call_before_the_state),
-		cmocka_unit_test(call_of_the_table), cmocka_unit_test(sleep_of_the_table),
-		cmocka_unit_test(two_on_one_cpu),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

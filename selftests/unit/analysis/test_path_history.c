@@ -2,15 +2,15 @@
 /* What the history of the critical path keeps of goroutines and threads, and that all of it is freed. */
 #include <malloc.h>
 
+#include "unit/test.h"
 #include "unit/path_fixture.h"
 
 /* A call that goes on is the same one, if the table has it again; one after its end is another. */
-static void call_of_two_tables(void **state)
+TEST(call_of_two_tables)
 {
 	struct kernel_thread kt = { .tid = 1, .run = KERNEL_RUNNING, .call = READ };
 	const struct path_list *calls;
 
-	begin();
 	assert_int_equal(kernel_threads__set(&threads, &kt), 0);
 	fold.tracker.now = 10;
 	assert_int_equal(path_fold__threads(&fold, &threads), 0);
@@ -26,16 +26,14 @@ static void call_of_two_tables(void **state)
 	fold.tracker.now = 50;
 	assert_int_equal(path_fold__threads(&fold, &threads), 0);
 	assert_int_equal(calls->n, 3);
-	end();
 }
 
 /* What lasted no time is not kept, and of the time up to the window the last. Time never goes back. */
-static void items_of_a_list(void **state)
+TEST(items_of_a_list)
 {
 	const struct path_list *list;
 	uint32_t g;
 
-	begin();
 	history.from = 20;
 	g = path_table__get(&history, &history.goroutines, 1);
 	list = &path_goroutine(&history, g)->states;
@@ -54,15 +52,13 @@ static void items_of_a_list(void **state)
 	assert_int_equal(path_list__before(list, sizeof(struct path_state), 21), 1);
 	assert_int_equal(path_list__before(list, sizeof(struct path_state), 39), 19);
 	assert_int_equal(path_list__before(list, sizeof(struct path_state), 40), 20);
-	end();
 }
 
 /* Who created it, and when; and that it ended. */
-static void a_life(void **state)
+TEST(a_life)
 {
 	const struct path_goroutine *g;
 
-	begin();
 	all_run(2);
 	on(2, 2);
 	event(10, EV_GO_CREATE, 5, MAIN, WORKER);
@@ -76,7 +72,6 @@ static void a_life(void **state)
 	g = path_goroutine(&history, path_history__find_goroutine(&history, 1));
 	assert_true(g->ended);
 	assert_false(g->created_in_trace);
-	end();
 }
 
 /* What goroutine `id` does: its state, and the ids of its thread and its P; 0: none. */
@@ -112,7 +107,7 @@ static void assert_state(uint64_t id, uint8_t state, uint64_t thread, uint64_t p
 }
 
 /* Read from the middle on, a trace begins with what its reader knows by then. */
-static void in_the_middle(void **state)
+TEST(in_the_middle)
 {
 	static struct order_g gs[] = {
 		{ .id = 1, .status = GO_RUNNING, .alive = true },
@@ -133,7 +128,6 @@ static void in_the_middle(void **state)
 	};
 	struct order order = {};
 
-	begin();
 	for (size_t i = 0; i < sizeof(gs) / sizeof(*gs); i++)
 		assert_int_equal(map__put(&order.g, gs[i].id, &gs[i]), 0);
 	for (size_t i = 0; i < sizeof(ms) / sizeof(*ms); i++)
@@ -150,7 +144,6 @@ static void in_the_middle(void **state)
 	assert_int_equal(history.procs.n, 2);
 	map__deinit(&order.g);
 	map__deinit(&order.m);
-	end();
 }
 
 /* Some of everything: the first of a table, and others. */
@@ -167,11 +160,10 @@ static void fill(void)
 	}
 	on(0, 0);
 	event(100, EV_STW_BEGIN, STW, 0, 0);
-	end();
 }
 
 /* What is allocated must not grow from one history to the next. AddressSanitizer sees it by itself. */
-static void all_is_freed(void **state)
+TEST(all_is_freed)
 {
 	size_t before = 0;
 
@@ -181,17 +173,4 @@ static void all_is_freed(void **state)
 		fill();
 	}
 	assert_true(mallinfo2().uordblks < before + 8000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(call_of_two_tables),
-		cmocka_unit_test(items_of_a_list),
-		cmocka_unit_test(a_life),
-		cmocka_unit_test(in_the_middle),
-		cmocka_unit_test(all_is_freed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /*
  * The summary of a path by cause: segments that are printed alike are added up, others are not.
  */
+#include "unit/test.h"
 #include "unit/path_fixture.h"
 
 static struct path_segment segment(uint8_t kind, uint8_t cause, int64_t from, int64_t to)
@@ -37,7 +38,7 @@ static void expect_causes(struct path_segment *segments, size_t n)
 }
 
 /* Threads of the program that run no goroutine are named by their IDs. */
-static void threads_without_goroutines(void **state)
+TEST(threads_without_goroutines)
 {
 	struct path_segment s[] = {
 		segment(PATH_KERNEL_RUNNABLE, PATH_CAUSE_THREAD, 0, 10),
@@ -51,7 +52,7 @@ static void threads_without_goroutines(void **state)
 }
 
 /* Of another process the thread is printed only if the process is unknown. */
-static void threads_of_processes(void **state)
+TEST(threads_of_processes)
 {
 	struct path_segment s[] = {
 		segment(PATH_SYSCALL_BLOCKED, PATH_CAUSE_PROCESS, 0, 10),
@@ -68,7 +69,7 @@ static void threads_of_processes(void **state)
 }
 
 /* A goroutine is the same cause on whichever thread it runs. */
-static void threads_of_goroutines(void **state)
+TEST(threads_of_goroutines)
 {
 	struct path_segment s[] = {
 		segment(PATH_KERNEL_RUNNABLE, PATH_CAUSE_GOROUTINE, 0, 10),
@@ -85,7 +86,7 @@ static void threads_of_goroutines(void **state)
 }
 
 /* The goroutine had the P, or it had the CPU that the P's thread waited for. */
-static void holder_of_proc_or_cpu(void **state)
+TEST(holder_of_proc_or_cpu)
 {
 	struct path_segment s[] = {
 		segment(PATH_GO_RUNNABLE, PATH_CAUSE_GOROUTINE, 0, 10),
@@ -99,7 +100,7 @@ static void holder_of_proc_or_cpu(void **state)
 	expect_causes(s, 1);
 }
 
-static void reasons_of_sleep(void **state)
+TEST(reasons_of_sleep)
 {
 	struct path_segment s[] = {
 		segment(PATH_SYSCALL_BLOCKED, PATH_CAUSE_INTERRUPT, 0, 10),
@@ -114,7 +115,7 @@ static void reasons_of_sleep(void **state)
 }
 
 /* The path may continue in threads that run no goroutine. */
-static void time_of_threads(void **state)
+TEST(time_of_threads)
 {
 	struct path_segment s[] = {
 		segment(PATH_ON_CPU, PATH_CAUSE_NONE, 0, 10),
@@ -170,7 +171,7 @@ static void expect_sum(const struct path_sum *sum, uint64_t ns, uint64_t count, 
 }
 
 /* The time of others with the same function is not that of the goroutine itself. */
-static void own_time(void **state)
+TEST(own_time)
 {
 	struct path_segment s[] = { on_cpu(0, 0, 10), on_cpu(1, 10, 13), on_cpu(0, 13, 20) };
 	struct path_sums sums;
@@ -186,11 +187,10 @@ static void own_time(void **state)
 	expect_sum(&sums.at[0], 20, 3, 2, false); /* 3 in the path of 0, 17 in the other */
 	expect_sum(&sums.at[1], 20, 3, 2, true);
 	path_sums__deinit(&sums);
-	end();
 }
 
 /* Those without a known function are not one. */
-static void unknown_functions(void **state)
+TEST(unknown_functions)
 {
 	struct path_segment s[] = { on_cpu(2, 0, 10), on_cpu(3, 10, 13), on_cpu(2, 13, 20),
 				    on_cpu(1, 20, 21) };
@@ -205,11 +205,10 @@ static void unknown_functions(void **state)
 	expect_sum(&sums.at[1], 3, 1, 1, false);
 	expect_sum(&sums.at[2], 1, 1, 1, false);
 	path_sums__deinit(&sums);
-	end();
 }
 
 /* The path's own goroutine as the cause of another's wait is not just any with its function. */
-static void caused_by_itself(void **state)
+TEST(caused_by_itself)
 {
 	struct path_segment s[] = { on_cpu(2, 0, 10), on_cpu(2, 10, 13) };
 	struct path_sums sums;
@@ -231,11 +230,10 @@ static void caused_by_itself(void **state)
 	assert_int_equal(sums.n, 1);
 	expect_sum(&sums.at[0], 13, 2, 1, false);
 	path_sums__deinit(&sums);
-	end();
 }
 
 /* More than are kept before equal ones are added up. */
-static void many_paths(void **state)
+TEST(many_paths)
 {
 	struct path_segment s[] = { on_cpu(0, 0, 10), on_cpu(2, 10, 13), on_cpu(3, 13, 15) };
 	struct path_sums sums;
@@ -252,23 +250,4 @@ static void many_paths(void **state)
 	expect_sum(&sums.at[2], 60000, 20000, 20000, false);
 	expect_sum(&sums.at[3], 40000, 20000, 20000, false);
 	path_sums__deinit(&sums);
-	end();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_without_goroutines),
-		cmocka_unit_test(threads_of_processes),
-		cmocka_unit_test(threads_of_goroutines),
-		cmocka_unit_test(holder_of_proc_or_cpu),
-		cmocka_unit_test(reasons_of_sleep),
-		cmocka_unit_test(time_of_threads),
-		cmocka_unit_test(own_time),
-		cmocka_unit_test(unknown_functions),
-		cmocka_unit_test(caused_by_itself),
-		cmocka_unit_test(many_paths),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The relevant frame of a stack, the numbers of places, and their limits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/place_table.h"
 
 static struct dictionary dictionary;
@@ -68,7 +60,7 @@ static void expect(const char *functions, const char *function, uint64_t line)
 	assert_int_equal(again, place);
 }
 
-static void relevant(void **state)
+TEST(relevant)
 {
 	begin();
 	expect("runtime.chanrecv1 main.wait main.main", "main.wait", 20);
@@ -86,7 +78,7 @@ static void relevant(void **state)
 	end();
 }
 
-static void standard(void **state)
+TEST(standard)
 {
 	static const char *const yes[] = { "net/http.f",
 					   "net.f",
@@ -108,7 +100,7 @@ static void standard(void **state)
 }
 
 /* Equal frames are one place in each generation; without a stack there is none. */
-static void generations(void **state)
+TEST(generations)
 {
 	uint32_t first, second;
 
@@ -127,7 +119,7 @@ static void generations(void **state)
 }
 
 /* All places beyond the limit are one, and so are all numbers of a part. */
-static void limits(void **state)
+TEST(limits)
 {
 	const uint32_t reason = 6u << 16 | 3;
 	uint32_t place, number;
@@ -150,16 +142,4 @@ static void limits(void **state)
 	assert_int_equal(place_table__number(&table, 5u << 16, 7, &number), 0);
 	assert_int_equal(place_table__at(&table, number).reason, 5u << 16);
 	end();
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(relevant),
-		cmocka_unit_test(standard),
-		cmocka_unit_test(generations),
-		cmocka_unit_test(limits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Requests: which goroutine works for which task, for how long, errors, the slowest, the worst. */
+#include "unit/scratch.h"
 #include "unit/latency_fixture.h"
 
 #include "analysis/latency_cause.h"
@@ -8,11 +9,6 @@
 enum { GET = STRINGS, PART, STATUS, ERROR, OTHER, FREE, TEXT };
 
 static struct requests *requests;
-
-static void add_string(uint64_t id, const char *text)
-{
-	assert_int_equal(dictionary__add_string(&dictionary, id, text, strlen(text)), 0);
-}
 
 static void begin_requests(size_t worst)
 {
@@ -38,16 +34,7 @@ static void end_requests(void)
 /* An event, for both halves. */
 static void ev(int64_t time, unsigned int type, uint64_t a, uint64_t b, uint64_t c)
 {
-	struct trace_event ev = {
-		.time = time,
-		.type = (uint8_t)type,
-		.m = on_m,
-		.p = 0,
-		.g = on_g,
-		.arg = { a, b, c },
-		.dictionary = &dictionary,
-		.parent = TRACE_NO_TASK,
-	};
+	struct trace_event ev = made_event(time, type, a, b, c);
 
 	event(time, type, a, b, c);
 	assert_int_equal(annotation_tracker__event(&requests->tracker, &ev), 0);
@@ -76,9 +63,8 @@ static void expect_requests(const char *want)
 	const struct request_single *worst;
 	const struct request_name **names;
 	struct request_sum sum;
-	char *text;
-	size_t len, n;
-	FILE *f = open_memstream(&text, &len);
+	size_t n;
+	FILE *f = capture();
 
 	assert_int_equal(requests__finish(requests), 0);
 	names = requests__sorted(requests, LENGTHS_TOTAL, &n);
@@ -98,14 +84,12 @@ static void expect_requests(const char *want)
 		fprintf(f, "%d: %d to %d on %d, %d%s\n", (int)worst[i].id, (int)worst[i].begin,
 			(int)worst[i].end, (int)worst[i].creator, (int)worst[i].g,
 			worst[i].failed ? ", failed" : "");
-	fclose(f);
-	assert_string_equal(text, want);
-	free(text);
+	expect_captured(want);
 	end_requests();
 }
 
 /* The creator works for its task without a region, another goroutine within one. */
-static void work(void **state)
+TEST(work)
 {
 	begin_requests(1);
 	ev(1, EV_SYNC, 0, 0, 0);
@@ -140,7 +124,7 @@ static void work(void **state)
  * Both tasks get the time in which their creator works for both, and the first one that of its
  * subtask's region; the end of the creator is not theirs.
  */
-static void creator_ends(void **state)
+TEST(creator_ends)
 {
 	begin_requests(2);
 	ev(1, EV_SYNC, 0, 0, 0);
@@ -170,7 +154,7 @@ static void creator_ends(void **state)
  * A goroutine that works for a subtask, 8 or 9, works for the open ones of its ancestors: 7 until 50,
  * 8 until 60. A region ends with its task, and counts once, whatever the goroutine does besides.
  */
-static void subtasks(void **state)
+TEST(subtasks)
 {
 	begin_requests(3);
 	ev(1, EV_SYNC, 0, 0, 0);
@@ -203,7 +187,7 @@ static void subtasks(void **state)
 }
 
 /* Tasks 1 to 20 are each the parent of the next; the region of the last is one of 16 ancestors. */
-static void deep_subtasks(void **state)
+TEST(deep_subtasks)
 {
 	const struct request_single *worst;
 	size_t n, with = 0;
@@ -238,7 +222,7 @@ static void one_with_log(int64_t time, uint64_t id, uint64_t category, const cha
 	ev(time + 2, EV_USER_TASK_END, id, 0, 0);
 }
 
-static void errors(void **state)
+TEST(errors)
 {
 	static const char *const fine[] = {
 		"499", "200", "", "5xx", "99999999999", "-500", "0500x"
@@ -263,7 +247,7 @@ static void errors(void **state)
 }
 
 /* The slowest 1 % of 150 are two; a third one is in the class of the second. */
-static void slowest(void **state)
+TEST(slowest)
 {
 	begin_requests(3);
 	ev(1, EV_SYNC, 0, 0, 0);
@@ -283,7 +267,7 @@ static void slowest(void **state)
 }
 
 /* What ends outside the window counts nowhere, with work that is still going on. */
-static void window(void **state)
+TEST(window)
 {
 	begin_requests(5);
 	requests__set_window(requests, 30, 60);
@@ -315,13 +299,11 @@ static void put_places(FILE *f, const struct latency_stats *stats)
 }
 
 /* The goroutine blocks before and in the task: the place before it is not one of the task. */
-static void places(void **state)
+TEST(places)
 {
 	struct trace_frame frame = { .pc = 0x9000, .func = PART };
 	const struct request_single *worst;
-	size_t n, len;
-	char *text;
-	FILE *f;
+	size_t n;
 
 	begin_requests(1);
 	assert_int_equal(dictionary__add_stack(&dictionary, STRINGS, &frame, 1), 0);
@@ -345,13 +327,10 @@ static void places(void **state)
 	ev(41, EV_USER_TASK_END, 7, 0, 0);
 	worst = requests__worst(requests, &n);
 	assert_int_equal(n, 1);
-	f = open_memstream(&text, &len);
-	put_places(f, &worst->time);
-	fclose(f);
-	assert_string_equal(text, "5 unknown at : 2\n"
-				  "6 chan receive at chan receive: 7\n"
-				  "0  at part: 3\n");
-	free(text);
+	put_places(capture(), &worst->time);
+	expect_captured("5 unknown at : 2\n"
+			"6 chan receive at chan receive: 7\n"
+			"0  at part: 3\n");
 	end_requests();
 }
 
@@ -408,7 +387,7 @@ static void causes_with(int64_t more)
 	ev(55 + more, EV_USER_TASK_END, 7, 0, 0);
 }
 
-static void causes(void **state)
+TEST(causes)
 {
 	struct latency_stats nothing = {};
 	struct latency_cause cause;
@@ -423,7 +402,7 @@ static void causes(void **state)
 }
 
 /* In an aligned trace each of two tasks has the time in which make held the CPU, once. */
-static void cpu_held(void **state)
+TEST(cpu_held)
 {
 	const struct request_single *worst;
 	size_t n;
@@ -455,17 +434,4 @@ static void cpu_held(void **state)
 		assert_int_equal(worst[i].time.part[PART_KERNEL_RUNNABLE], 10);
 	}
 	end_requests();
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(work),		 cmocka_unit_test(creator_ends),
-		cmocka_unit_test(errors),	 cmocka_unit_test(subtasks),
-		cmocka_unit_test(deep_subtasks), cmocka_unit_test(slowest),
-		cmocka_unit_test(window),	 cmocka_unit_test(places),
-		cmocka_unit_test(cpu_held),	 cmocka_unit_test(causes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

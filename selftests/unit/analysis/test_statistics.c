@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What `gotrace stat` counts, of a small trace that our own writer made. */
-#include <errno.h>
-
+#include "unit/test.h"
 #include "unit/writer_fixture.h"
 
 #include "analysis/statistics.h"
 #include "format/kernel.h"
 #include "reader/reader.h"
 #include "writer/private_write.h"
+
+FIXTURE(NULL, stop)
 
 static const struct private_loss losses[] = {
 	{ GT_PARK, 3, 1200, 1300 },
@@ -150,7 +151,7 @@ static void check_private(const struct statistics *s)
 	assert_int_equal(s->private_unknown, 1);
 }
 
-static void a_trace(void **state)
+TEST(a_trace)
 {
 	struct statistics s;
 
@@ -166,7 +167,7 @@ static void a_trace(void **state)
 }
 
 /* What the first pass did not see the second one does not count; a cut end is let be if asked. */
-static void a_part(void **state)
+TEST(a_part)
 {
 	struct error err = {};
 	struct statistics s;
@@ -200,7 +201,7 @@ static void a_part(void **state)
 }
 
 /* The kernel's items are counted by kind, and as threads of the target those that are not of a core. */
-static void of_the_kernel(void **state)
+TEST(of_the_kernel)
 {
 	static const struct kernel_item items[] = {
 		{ .time = 1010, .kind = KERNEL_ON, .tid = 7 },
@@ -238,16 +239,4 @@ static void of_the_kernel(void **state)
 	statistics__deinit(&s);
 	kernel_threads__deinit(&threads);
 	kernel_writer__destroy(k);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_trace, stop),
-		cmocka_unit_test_teardown(a_part, stop),
-		cmocka_unit_test_teardown(of_the_kernel, stop),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

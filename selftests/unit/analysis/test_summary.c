@@ -3,12 +3,12 @@
  * The summary of goroutines: what their states and ranges add up to, and what is kept of those who
  * have ended. Whether Go's Summarizer says the same of real traces is for check/goroutines.sh.
  */
+#include "unit/test.h"
 #include "unit/memory_use.h"
 #include "unit/summary_fixture.h"
 
-static void a_life(void **state)
+TEST(a_life)
 {
-	begin(false);
 	event(100, EV_SYNC, 0, 0, 0);
 	on(0, TRACE_NO_G);
 	event(110, EV_GO_CREATE, 5, WORKER, 0);
@@ -30,13 +30,11 @@ static void a_life(void **state)
 	event(200, EV_SYNC, 0, 0, 0);
 	expect("5 main.worker@200 created=110 started=125 ended=180"
 	       " exec=28 wait=20 total=70 block[chan receive]=22\n");
-	end();
 }
 
 /* What was there before the trace has been in its state since the generation began. */
-static void from_the_start(void **state)
+TEST(from_the_start)
 {
-	begin(false);
 	event(100, EV_SYNC, 0, 0, 0);
 	event(110, EV_GO_STATUS, 1, 1, GO_RUNNING);
 	event(111, EV_GO_STATUS, 2, 1, GO_RUNNABLE);
@@ -54,22 +52,18 @@ static void from_the_start(void **state)
 	       "3 @0 created=100 total=100 block[]=100\n"
 	       "4 @0 created=100 sys=87 sysblock=13 total=100\n"
 	       "5 @0 created=100 sys=100 total=100\n");
-	end();
 }
 
 /* A trace that begins without a sync begins with its first event. */
-static void without_a_sync(void **state)
+TEST(without_a_sync)
 {
-	begin(false);
 	event(100, EV_HEAP_ALLOC, 1, 0, 0);
 	event(110, EV_GO_STATUS, 1, 1, GO_RUNNING);
 	expect("1 @0 created=100 started=110 exec=10 total=10\n");
-	end();
 }
 
-static void system_calls(void **state)
+TEST(system_calls)
 {
-	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
 	start_new(1, 0, 10);
 	event(20, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
@@ -87,13 +81,11 @@ static void system_calls(void **state)
 	event(60, EV_SYNC, 0, 0, 0);
 	expect("1 main.worker@200 created=10 started=11"
 	       " exec=19 wait=6 sys=12 sysblock=13 total=50 twice=7\n");
-	end();
 }
 
 /* Go forgets whose call the P is in when an earlier call on it ends; so do we. */
-static void a_stolen_p(void **state)
+TEST(a_stolen_p)
 {
-	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
 	start_new(1, 0, 10);
 	event(20, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
@@ -108,12 +100,10 @@ static void a_stolen_p(void **state)
 	event(61, EV_SYNC, 0, 0, 0);
 	expect("1 main.worker@200 created=10 started=11 exec=9 wait=21 sys=1 sysblock=20 total=51\n"
 	       "2 main.worker@200 created=30 started=31 exec=9 wait=2 sys=20 total=31\n");
-	end();
 }
 
-static void forever(void **state)
+TEST(forever)
 {
-	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
 	start_new(1, 0, 10);
 	event(17, EV_GC_MARK_ASSIST_BEGIN, 0, 0, 0);
@@ -126,12 +116,10 @@ static void forever(void **state)
 	expect("1 main.worker@200 created=10 started=11 ended=20 exec=9 wait=1 total=10"
 	       " gcwork=3 range[GC mark assist]=3\n"
 	       "2 main.worker@200 created=30 started=31 ended=40 exec=9 wait=41 total=10\n");
-	end();
 }
 
-static void ranges(void **state)
+TEST(ranges)
 {
-	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
 	event(2, EV_GO_STATUS, 7, 1, GO_WAITING);
 	event(3, EV_GC_MARK_ASSIST_ACTIVE, 7, 0, 0); /* counts from the sync on */
@@ -152,13 +140,11 @@ static void ranges(void **state)
 	expect("1 main.worker@200 created=10 started=11 ended=70 exec=59 wait=1 total=60"
 	       " gcwork=25 range[GC mark assist]=25 range[stop-the-world (sweep)]=12\n"
 	       "7 @0 created=1 total=98 block[]=98 range[GC mark assist]=98\n");
-	end();
 }
 
 /* A P's range is the time of the goroutine that is there at both ends. */
-static void sweeps(void **state)
+TEST(sweeps)
 {
-	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
 	start_new(1, 0, 10);
 	event(20, EV_GC_SWEEP_BEGIN, 0, 0, 0);
@@ -182,13 +168,11 @@ static void sweeps(void **state)
 	       " gcwork=5 block[chan receive]=28 range[GC incremental sweep]=33\n"
 	       "2 main.worker@200 created=40 started=41 exec=19 wait=1 total=20"
 	       " gcwork=10 range[GC incremental sweep]=10\n");
-	end();
 }
 
 /* Of a mark assist what it ran; a sweep within it, or one that outlasts it, counts once. */
-static void gc_work(void **state)
+TEST(gc_work)
 {
-	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
 	start_new(1, 0, 10);
 	event(20, EV_GC_MARK_ASSIST_BEGIN, 0, 0, 0);
@@ -206,13 +190,11 @@ static void gc_work(void **state)
 	event(90, EV_SYNC, 0, 0, 0);
 	expect("1 main.worker@200 created=10 started=11 exec=49 wait=11 total=80 gcwork=30"
 	       " block[chan receive]=20 range[GC incremental sweep]=8 range[GC mark assist]=56\n");
-	end();
 }
 
 /* One that goes on as the trace begins has done so from there, and one that is named later, from its begin. */
-static void gc_work_goes_on(void **state)
+TEST(gc_work_goes_on)
 {
-	begin(false);
 	event(100, EV_SYNC, 0, 0, 0);
 	on(0, TRACE_NO_G);
 	event(110, EV_GO_STATUS, 1, 1, GO_RUNNING);
@@ -227,12 +209,10 @@ static void gc_work_goes_on(void **state)
 	expect("1 @0 created=100 started=110 exec=60 total=60 gcwork=20 range[GC mark assist]=20\n"
 	       "2 main.worker@200 created=130 started=131 exec=29 wait=1 total=30 gcwork=20"
 	       " range[GC mark assist]=20\n");
-	end();
 }
 
-static void names(void **state)
+TEST(names)
 {
-	begin(false);
 	event(1, EV_SYNC, 0, 0, 0);
 	event(2, EV_GO_STATUS, 1, 1, GO_RUNNING);
 	event(3, EV_GO_STATUS, 2, 1, GO_WAITING);
@@ -246,7 +226,6 @@ static void names(void **state)
 	expect("1 runtime.gcBgMarkWorker@300 created=1 started=2"
 	       " exec=11 wait=1 sys=6 total=19 block[chan receive]=1\n"
 	       "2 @0 created=1 wait=10 total=19 block[]=9\n");
-	end();
 
 	assert_true(summary__is_system((struct trace_string){ "", 0 }));
 	assert_true(summary__is_system((struct trace_string){ "runtime.bgsweep", 15 }));
@@ -266,13 +245,12 @@ static int by_exec(struct buf record, void *context, int64_t *ret)
 	return 0;
 }
 
-static void kept(void **state)
+TEST(kept)
 {
 	struct summary_goroutine g = { .id = 3, .created = -5, .started = INT64_MAX };
 	static const int64_t times[] = { INT64_MIN, -1, 1, 127, 128, INT64_MAX };
 	struct duration durations[] = { { 0, 1 }, { 5, 2 }, { INT64_MIN, 3 } };
 
-	begin(false);
 	g.stats.block = (struct durations){ durations, 3, 3 };
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		g.stats.exec = g.stats.total = g.ended = times[i];
@@ -297,10 +275,9 @@ static void kept(void **state)
 		assert_int_equal(g.id, 2 - i);
 		summary_stats__deinit(&g.stats);
 	}
-	end();
 }
 
-static void add_up(void **state)
+TEST(add_up)
 {
 	struct duration durations[] = { { 3, 1 }, { 5, 2 } };
 	struct summary_stats one = { .exec = 1,
@@ -324,7 +301,7 @@ static void add_up(void **state)
 }
 
 /* Times that no clock shows, a goroutine that nobody named: no harm, whatever the figures. */
-static void nonsense(void **state)
+TEST(nonsense)
 {
 	begin(true);
 	on(0, 1);
@@ -343,15 +320,13 @@ static void nonsense(void **state)
 	event(6, EV_GO_STATUS, 1, 1, GO_RUNNING); /* again for the first time */
 	event(7, EV_USER_TASK_BEGIN, 1, 1, TASK); /* its own parent */
 	assert_int_equal(summary__finish(summary, &error), 0);
-	end();
 }
 
-static void too_many_kinds(void **state)
+TEST(too_many_kinds)
 {
 	struct summary_goroutine g;
 	char reason[16];
 
-	begin(false);
 	for (uint64_t i = 0; i < 1000; i++) {
 		snprintf(reason, sizeof(reason), "reason %d", (int)i);
 		add_string(1000 + i, reason);
@@ -370,7 +345,6 @@ static void too_many_kinds(void **state)
 	expect_text(summary__kind(summary, g.stats.block.at[254].kind), "(all others)");
 	assert_int_equal(g.stats.block.at[254].ns, 1000 - 254);
 	summary_stats__deinit(&g.stats);
-	end();
 }
 
 /*
@@ -378,7 +352,7 @@ static void too_many_kinds(void **state)
  * One that ended before, one that blocked forever before, and one that was created later are not
  * reported.
  */
-static void a_window(void **state)
+TEST(a_window)
 {
 	begin(true);
 	summary__set_window(summary, 150, 190);
@@ -404,11 +378,10 @@ static void a_window(void **state)
 	expect("5 main.worker@200 created=110 started=111 ended=198"
 	       " exec=20 wait=5 total=40 block[chan receive]=15\n"
 	       "  7:step start=120 end=195 exec=20 wait=5 total=40 block[chan receive]=15\n");
-	end();
 }
 
 /* A summary that ends while goroutines, Ps and ranges of them are there. AddressSanitizer sees what is left. */
-static void all_is_freed(void **state)
+TEST(all_is_freed)
 {
 	size_t before = 0;
 
@@ -422,25 +395,6 @@ static void all_is_freed(void **state)
 			event(130, EV_GC_SWEEP_BEGIN, 0, 0, 0);
 			event(140, EV_USER_REGION_BEGIN, 0, STEP, 0);
 		}
-		end();
 	}
 	assert_true(memory_in_use() < before + 8000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_life),	  cmocka_unit_test(from_the_start),
-		cmocka_unit_test(without_a_sync), cmocka_unit_test(system_calls),
-		cmocka_unit_test(a_stolen_p),	  cmocka_unit_test(forever),
-		cmocka_unit_test(ranges),	  cmocka_unit_test(sweeps),
-		cmocka_unit_test(gc_work),	  cmocka_unit_test(gc_work_goes_on),
-		cmocka_unit_test(names),	  cmocka_unit_test(kept),
-		cmocka_unit_test(add_up),	  cmocka_unit_test(nonsense),
-		cmocka_unit_test(too_many_kinds), cmocka_unit_test(a_window),
-		cmocka_unit_test(all_is_freed),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

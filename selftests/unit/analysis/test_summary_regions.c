@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The summary of goroutines: regions and tasks. */
+#include "unit/test.h"
 #include "unit/summary_fixture.h"
 
-static void regions(void **state)
+TEST(regions)
 {
 	begin(true);
 	event(1, EV_SYNC, 0, 0, 0);
@@ -40,11 +41,10 @@ static void regions(void **state)
 	       /* the runtime works for no task */
 	       "3 runtime.gcBgMarkWorker@300 created=32 started=61 ended=71"
 	       " exec=10 wait=29 total=39\n");
-	end();
 }
 
 /* Ranges that are open at a region's start, and end within it in another order. */
-static void ranges_of_regions(void **state)
+TEST(ranges_of_regions)
 {
 	begin(true);
 	event(1, EV_SYNC, 0, 0, 0);
@@ -60,7 +60,6 @@ static void ranges_of_regions(void **state)
 	       " gcwork=15 range[GC mark assist]=15 range[stop-the-world (sweep)]=11\n"
 	       "  3:step start=30 end=40 exec=10 total=10 gcwork=5"
 	       " range[GC mark assist]=5 range[stop-the-world (sweep)]=3\n");
-	end();
 }
 
 static void expect_list(const struct summary_list *list, const char *want)
@@ -90,7 +89,7 @@ static void end_task(int64_t time, uint64_t id, uint64_t parent, const char *nam
 	assert_int_equal(summary__event(summary, &ev, &error), 0);
 }
 
-static void tasks(void **state)
+TEST(tasks)
 {
 	const struct summary_task *t;
 
@@ -128,11 +127,10 @@ static void tasks(void **state)
 	expect_list(&t->regions, "22 never");
 	expect_list(&t->logs, "23 33 34");
 	assert_null(summary__task(summary, 3));
-	end();
 }
 
 /* Regions within regions, each with hundreds of kinds: an end before memory has one. */
-static void too_many_regions(void **state)
+TEST(too_many_regions)
 {
 	char reason[16];
 	int err = 0;
@@ -155,18 +153,4 @@ static void too_many_regions(void **state)
 	assert_string_equal(
 		error.text,
 		"cannot summarize the goroutines: too many regions are open at the same time");
-	end();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(regions),
-		cmocka_unit_test(ranges_of_regions),
-		cmocka_unit_test(tasks),
-		cmocka_unit_test(too_many_regions),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * The longest waits: which are waits, of whom, what ended them, what cuts them, and their causes.
  * check/waits.sh compares those of recorded traces.
  */
+#include "unit/scratch.h"
 #include "unit/path_fixture.h"
 
 static void begin_waits(uint32_t longest, bool runtime)
@@ -14,13 +15,6 @@ static void begin_waits(uint32_t longest, bool runtime)
 	begin();
 	waits = waits__create(&opts);
 	assert_non_null(waits);
-}
-
-static void end_waits(void)
-{
-	waits__destroy(waits);
-	waits = NULL;
-	end();
 }
 
 static void put_text(FILE *f, const char *before, struct trace_string s)
@@ -56,16 +50,13 @@ static void put_wait(FILE *f, const struct wait *w)
 static void expect_waits(int64_t to, const char *want)
 {
 	const struct wait *all;
-	char *text;
-	size_t len, n;
-	FILE *f = open_memstream(&text, &len);
+	size_t n;
+	FILE *f = capture();
 
 	assert_int_equal(waits__finish(waits, to, &history, &all, &n), 0);
 	for (size_t i = 0; i < n; i++)
 		put_wait(f, &all[i]);
-	fclose(f);
-	assert_string_equal(text, want);
-	free(text);
+	expect_captured(want);
 }
 
 /* g1 waits for g2, which is named later; g3 waits until the end. */
@@ -84,7 +75,7 @@ static void some_waits(void)
 	block(70, 3, NETWORK);
 }
 
-static void longest_first(void **state)
+TEST(longest_first)
 {
 	begin_waits(10, false);
 	some_waits();
@@ -97,16 +88,14 @@ static void longest_first(void **state)
 			  "60-61 block g2 main.worker: chan receive by=g1 main.main at chan "
 			  "receive<main.worker\n"
 			  "61-62 sched g2 main.worker at chan receive<main.worker\n");
-	end_waits();
 	begin_waits(1, false);
 	some_waits();
 	expect_waits(71, "10-30 block g1 main.main: chan receive by=g2 main.worker at chan "
 			 "receive<main.main\n");
-	end_waits();
 }
 
 /* Cut at both ends of the window. Of 70 exactly there is nothing left. */
-static void windows(void **state)
+TEST(windows)
 {
 	begin_waits(3, false);
 	waits__set_begin(waits, 25);
@@ -115,14 +104,13 @@ static void windows(void **state)
 			 "25-30 block g1 main.main: chan receive before by=g2 main.worker at chan "
 			 "receive<main.main\n"
 			 "30-35 sched g1 main.main at chan receive<main.main\n");
-	end_waits();
 }
 
 /*
  * A goroutine whose start function never becomes known counts as the runtime's, as in `gotrace
  * goroutines`.
  */
-static void before_the_trace(void **state)
+TEST(before_the_trace)
 {
 	for (int runtime = 0; runtime < 2; runtime++) {
 		begin_waits(3, runtime);
@@ -135,12 +123,11 @@ static void before_the_trace(void **state)
 					   "0-40 block g7 before by=g1\n"
 					   "40-50 sched g7 on\n" :
 					   "");
-		end_waits();
 	}
 }
 
 /* An id that is used again: what became of the first goroutine's wait is unknown. */
-static void reused(void **state)
+TEST(reused)
 {
 	begin_waits(5, true);
 	all_run(1);
@@ -151,10 +138,9 @@ static void reused(void **state)
 	on(2, 5);
 	event(60, EV_GO_DESTROY, 0, 0, 0);
 	expect_waits(90, "50-57 sched g5 main.holder at chan receive<main.holder\n");
-	end_waits();
 }
 
-static void lost_events(void **state)
+TEST(lost_events)
 {
 	begin_waits(5, true);
 	all_run(2);
@@ -165,11 +151,10 @@ static void lost_events(void **state)
 	expect_waits(40, "10-30 block g1 main.main: chan receive lost by=g2 at chan "
 			 "receive<main.main\n"
 			 "30-31 sched g1 main.main at chan receive<main.main\n");
-	end_waits();
 }
 
 /* More than the heap holds, in any order: the longest, and of equal ones the earliest, are kept. */
-static void many(void **state)
+TEST(many)
 {
 	const struct wait *all;
 	int64_t time = 10;
@@ -190,11 +175,10 @@ static void many(void **state)
 		assert_int_equal(all[i].to - all[i].from, 2500 - (int64_t)i / 2);
 		assert_true(i % 2 == 0 || all[i - 1].from < all[i].from);
 	}
-	end_waits();
 }
 
 /* The causes of g1's wait: g2 ran, and was runnable while g3 had its P. */
-static void causes(void **state)
+TEST(causes)
 {
 	uint64_t budget = 1000, before = budget;
 	const struct wait *all;
@@ -227,11 +211,10 @@ static void causes(void **state)
 	assert_int_equal(wait__causes(&history, &all[0], &budget, &c), 0);
 	assert_false(c.known);
 	assert_int_equal(budget, 0);
-	end_waits();
 }
 
 /* It goes on after the window, though not in the history: nothing is pending in the causes. */
-static void cut_causes(void **state)
+TEST(cut_causes)
 {
 	uint64_t budget = 1000;
 	const struct wait *all;
@@ -245,7 +228,6 @@ static void cut_causes(void **state)
 	assert_int_equal(wait__causes(&history, &all[0], &budget, &c), 0);
 	assert_true(all[0].goes_on && c.n == 1);
 	assert_int_equal(c.at[0].like.cause, PATH_CAUSE_NONE);
-	end_waits();
 }
 
 static void on_cpu(int64_t time, uint64_t tid, uint64_t duration, uint64_t g)
@@ -257,7 +239,7 @@ static void on_cpu(int64_t time, uint64_t tid, uint64_t duration, uint64_t g)
 }
 
 /* Of threads that run a goroutine; those that wait at the end, too. */
-static void run_queue(void **state)
+TEST(run_queue)
 {
 	begin_waits(5, true);
 	waits__set_begin(waits, 15);
@@ -270,18 +252,4 @@ static void run_queue(void **state)
 	off(50, 1, GT_OFF_PREEMPTED, STRESS, 0);
 	off(52, 2, GT_OFF_SLEEPING, STRESS, 0);
 	expect_waits(60, "15-40 runqueue g1 before\n50-60 runqueue g1 on\n");
-	end_waits();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(longest_first),    cmocka_unit_test(windows),
-		cmocka_unit_test(before_the_trace), cmocka_unit_test(reused),
-		cmocka_unit_test(lost_events),	    cmocka_unit_test(many),
-		cmocka_unit_test(run_queue),	    cmocka_unit_test(causes),
-		cmocka_unit_test(cut_causes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,7 @@
  * which window, which snapshots and stacks; against a model, with rings that were overwritten at
  * random and records that were never finished; and broken in any way.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "blackbox/blackbox.h"
 #include "blackbox/image.h"
 #include "target/layout/layout.h"
@@ -222,7 +213,7 @@ static struct blackbox_image image_of(const struct image *im)
 
 /* ---- tests ---- */
 
-static void nothing_was_overwritten(void **state)
+TEST(nothing_was_overwritten)
 {
 	struct blackbox_image image;
 	struct result r;
@@ -251,7 +242,7 @@ static void nothing_was_overwritten(void **state)
 }
 
 /* Only what is asked for, with rings that reach back further; a time before all of them is none. */
-static void cut(void **state)
+TEST(cut)
 {
 	struct blackbox_image image;
 	struct result r;
@@ -290,7 +281,7 @@ static void cut(void **state)
 }
 
 /* The window begins where the ring that goes back the least does. */
-static void the_oldest_are_gone(void **state)
+TEST(the_oldest_are_gone)
 {
 	struct blackbox_image image;
 	struct result r;
@@ -327,7 +318,7 @@ static void the_oldest_are_gone(void **state)
 }
 
 /* From before the window: who ran then is not known to run still, unless it has records. */
-static void an_old_checkpoint(void **state)
+TEST(an_old_checkpoint)
 {
 	struct blackbox_image image;
 	struct full_record full;
@@ -357,7 +348,7 @@ static void an_old_checkpoint(void **state)
 	image__destroy(&im);
 }
 
-static void the_better_checkpoint(void **state)
+TEST(the_better_checkpoint)
 {
 	struct blackbox_image image;
 	struct result r;
@@ -403,7 +394,7 @@ static void the_better_checkpoint(void **state)
 }
 
 /* Killed while it attached its probes: some of them have written something. */
-static void it_had_not_begun(void **state)
+TEST(it_had_not_begun)
 {
 	struct raw_header header = facts;
 	struct blackbox_image image;
@@ -427,7 +418,7 @@ static void it_had_not_begun(void **state)
 	image__destroy(&im);
 }
 
-static void an_exec_ends_it(void **state)
+TEST(an_exec_ends_it)
 {
 	struct gt_record exec = { .time = CREATED + 20, .tid = 7, .kind = GT_EXEC };
 	struct blackbox_image image;
@@ -446,7 +437,7 @@ static void an_exec_ends_it(void **state)
 	image__destroy(&im);
 }
 
-static void stacks(void **state)
+TEST(stacks)
 {
 	uint64_t pcs[3] = { 0x10, 0x20, 0x30 };
 	struct full_record full;
@@ -565,7 +556,7 @@ static void against_a_model_once(unsigned int seed)
 	image__destroy(&im);
 }
 
-static void against_a_model(void **state)
+TEST(against_a_model)
 {
 	for (unsigned int seed = 0; seed < 400; seed++)
 		against_a_model_once(seed);
@@ -573,7 +564,7 @@ static void against_a_model(void **state)
 
 /* ---- nonsense ---- */
 
-static void broken_anywhere(void **state)
+TEST(broken_anywhere)
 {
 	struct gt_session_page whole;
 	struct blackbox_image image;
@@ -614,18 +605,4 @@ static void broken_anywhere(void **state)
 			free(r.got);
 	}
 	image__destroy(&im);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_was_overwritten), cmocka_unit_test(cut),
-		cmocka_unit_test(the_oldest_are_gone),	   cmocka_unit_test(an_old_checkpoint),
-		cmocka_unit_test(the_better_checkpoint),   cmocka_unit_test(it_had_not_begun),
-		cmocka_unit_test(an_exec_ends_it),	   cmocka_unit_test(stacks),
-		cmocka_unit_test(against_a_model),	   cmocka_unit_test(broken_anywhere),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

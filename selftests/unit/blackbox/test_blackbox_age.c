@@ -3,13 +3,7 @@
  * Snapshots of a flight recorder's checkpoint that are older than its records: which pair is taken,
  * and what of it is still likely.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "blackbox/blackbox_impl.h"
 #include "target/layout/layout.h"
 
@@ -21,11 +15,12 @@
 
 static struct touched touched;
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	touched__deinit(&touched);
-	return 0;
 }
+
+FIXTURE(NULL, teardown)
 
 /* A record of a thread about an object, within the window. */
 static void touch(uint64_t time, uint16_t kind, uint32_t tid, uint64_t object, uint64_t next)
@@ -40,7 +35,7 @@ static void touch(uint64_t time, uint16_t kind, uint32_t tid, uint64_t object, u
 
 /* ---- which records count ---- */
 
-static void records_of_the_window(void **state)
+TEST(records_of_the_window)
 {
 	touch(T0 - 1, GT_READY, 1, G(1), 0);
 	touch(T0, GT_READY, 2, G(2), 0);
@@ -59,7 +54,7 @@ static void records_of_the_window(void **state)
 }
 
 /* Kernel events, samples and table entries do not count as activity of a goroutine. */
-static void records_that_do_not_count(void **state)
+TEST(records_that_do_not_count)
 {
 	static const uint16_t kinds[] = { GT_CPU_ON,	GT_CPU_OFF, GT_WAKING, GT_SYS_ENTER,
 					  GT_FAULT_END, GT_SAMPLE,  GT_STACK,  GT_TEXT };
@@ -113,7 +108,7 @@ static void assert_goroutines(const struct snapshot *snap, const char *ids)
 	assert_int_equal(snap->time_end, T1);
 }
 
-static void what_is_still_likely(void **state)
+TEST(what_is_still_likely)
 {
 	struct raw_snapshots both = pair();
 
@@ -129,7 +124,7 @@ static void what_is_still_likely(void **state)
 }
 
 /* A goroutine that the later snapshot has is taken from that one only. */
-static void the_later_one(void **state)
+TEST(the_later_one)
 {
 	struct raw_snapshots both = pair();
 
@@ -171,7 +166,7 @@ static void assert_chosen(uint64_t first, uint64_t second, int chosen, bool stal
 	assert_int_equal(facts.stale, stale);
 }
 
-static void the_pair_that_suits(void **state)
+TEST(the_pair_that_suits)
 {
 	assert_chosen(0, 0, -1, false);
 	assert_chosen(1500, 0, 0, false);
@@ -190,7 +185,7 @@ static void the_pair_that_suits(void **state)
 }
 
 /* The second snapshot's end is the pair's. */
-static void the_end_of_a_pair(void **state)
+TEST(the_end_of_a_pair)
 {
 	struct checkpoint both[2] = {};
 	struct blackbox_facts facts = { .t0 = T0, .t1 = T1 };
@@ -204,16 +199,4 @@ static void the_end_of_a_pair(void **state)
 	assert_ptr_equal(checkpoints__choose(both, &facts), pair);
 	pair->snap[1].time_end = 1499;
 	assert_null(checkpoints__choose(both, &facts));
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_teardown(f, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(records_of_the_window), TEST(records_that_do_not_count),
-		TEST(what_is_still_likely),  TEST(the_later_one),
-		TEST(the_pair_that_suits),   TEST(the_end_of_a_pair),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

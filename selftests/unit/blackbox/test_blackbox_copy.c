@@ -4,18 +4,9 @@
  * moment, a copy has each record of its window once, none of them torn, and no loss that there was
  * not. A record's contents follow from its time, which counts the records.
  */
-#include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "blackbox/blackbox.h"
 #include "blackbox/blackbox_copy.h"
 #include "blackbox/image.h"
@@ -111,7 +102,6 @@ static void *write_on(void *ctx)
 {
 	struct image_slot held;
 
-	(void)ctx;
 	for (uint64_t time = CREATED + 1; !__atomic_load_n(&w.ends, __ATOMIC_RELAXED); time++) {
 		bool holds = w.hold && time % w.hold == 0;
 
@@ -156,13 +146,13 @@ static void copy_while_writing(uint32_t subbuf, uint64_t hold)
 	image__destroy(&w.im);
 }
 
-static void while_written(void **state)
+TEST(while_written)
 {
 	copy_while_writing(SUBBUF, 0);
 	copy_while_writing(64 * SUBBUF, 0);
 }
 
-static void while_a_writer_is_slow(void **state)
+TEST(while_a_writer_is_slow)
 {
 	copy_while_writing(16 * SUBBUF, 3);
 }
@@ -181,7 +171,7 @@ static void assert_copy(struct image *im, struct contents *ret)
 }
 
 /* After each record, also with one that stays uncommitted, and is reported as lost. */
-static void after_each_record(void **state)
+TEST(after_each_record)
 {
 	struct image_slot held;
 	struct contents c;
@@ -210,7 +200,7 @@ static void after_each_record(void **state)
 }
 
 /* A frozen session keeps its end; the stacks are there. */
-static void frozen(void **state)
+TEST(frozen)
 {
 	struct blackbox_copy copy;
 	struct contents c;
@@ -229,7 +219,7 @@ static void frozen(void **state)
 	image__destroy(&im);
 }
 
-static void another_layout(void **state)
+TEST(another_layout)
 {
 	struct blackbox_copy copy;
 	struct image im;
@@ -243,15 +233,4 @@ static void another_layout(void **state)
 	assert_null(copy.memory);
 	blackbox_copy__free(&copy);
 	image__destroy(&im);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(while_written),     cmocka_unit_test(while_a_writer_is_slow),
-		cmocka_unit_test(after_each_record), cmocka_unit_test(frozen),
-		cmocka_unit_test(another_layout),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,18 +3,10 @@
  * Requests for snapshots of a flight recorder buffer: one at a time is kept, it is due after its
  * tail and once the one before is complete, and what its process does decides whether it counts.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "blackbox/blackbox_flight.h"
 
 #define TAIL 100ull
@@ -61,7 +53,7 @@ static void wait_for_child(struct blackbox_flight *f)
 	}
 }
 
-static void after_the_tail(void **state)
+TEST(after_the_tail)
 {
 	struct blackbox_flight f = begin();
 
@@ -85,7 +77,7 @@ static void after_the_tail(void **state)
 }
 
 /* A second request is ignored until the first one is due, and waits for its end from then on. */
-static void one_at_a_time(void **state)
+TEST(one_at_a_time)
 {
 	struct blackbox_flight f = begin();
 
@@ -108,7 +100,7 @@ static void one_at_a_time(void **state)
 }
 
 /* At the end nothing is waited for but the snapshots. */
-static void at_the_end(void **state)
+TEST(at_the_end)
 {
 	struct blackbox_flight f = begin();
 
@@ -125,7 +117,7 @@ static void at_the_end(void **state)
 }
 
 /* A failure is that of the last one only, if a later one contains the same events. */
-static void failures(void **state)
+TEST(failures)
 {
 	struct blackbox_flight f = begin();
 
@@ -144,14 +136,8 @@ static void failures(void **state)
 	assert_int_equal(f.failed, 2);
 }
 
-int main(void)
+static void prepare(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(after_the_tail),
-		cmocka_unit_test(one_at_a_time),
-		cmocka_unit_test(at_the_end),
-		cmocka_unit_test(failures),
-	};
 	sigset_t request;
 
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
@@ -159,5 +145,6 @@ int main(void)
 	sigemptyset(&request);
 	sigaddset(&request, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &request, NULL);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+GROUP(prepare, NULL)

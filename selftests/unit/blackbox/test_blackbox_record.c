@@ -4,12 +4,7 @@
  * are written and what ends it. The machine is fake_recording.h's; the module's session is memory
  * of this file.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/fake_recording.h"
 
 #include "blackbox/blackbox.h"
@@ -256,6 +251,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+FIXTURE(set_up, tear_down)
+
 static int run(void)
 {
 	return blackbox__record(&t.opts, &t.stats, &t.err);
@@ -285,7 +282,7 @@ static void assert_sizes(long cpus, uint32_t ring_size, uint32_t rings, uint32_t
 
 /* ---- tests ---- */
 
-static void names(void **state)
+TEST(names)
 {
 	char name[GT_NAME_MAX + 1] = "";
 
@@ -302,7 +299,7 @@ static void names(void **state)
 /*
  * All rings have 16 MiB together; each is of 16 parts, though none of them is smaller than 16 KiB.
  */
-static void sizes(void **state)
+TEST(sizes)
 {
 	assert_sizes(1, 0, 1, 1 << 20, 16);
 	assert_sizes(3, 0, 3, 256 << 10, 16); /* 4 MiB: a power of two */
@@ -319,7 +316,7 @@ static void sizes(void **state)
 }
 
 /* --max-size is for all rings together; a ring has a power of two, 64 KiB at least. */
-static void sizes_of_all(void **state)
+TEST(sizes_of_all)
 {
 	static const struct {
 		long cpus;
@@ -344,7 +341,7 @@ static void sizes_of_all(void **state)
 	}
 }
 
-static void asks_for(void **state)
+TEST(asks_for)
 {
 	const struct gt_abi_create *want = ask(4, 0);
 	char name[GT_NAME_MAX] = "";
@@ -365,7 +362,7 @@ static void asks_for(void **state)
 /*
  * A header before any probe, another one when all are live, then a pair of snapshots each second.
  */
-static void for_a_duration(void **state)
+TEST(for_a_duration)
 {
 	assert_int_equal(run(), 0);
 	assert_int_equal(t.stats.memory, sizeof(t.memory));
@@ -396,7 +393,7 @@ static void for_a_duration(void **state)
 	assert_int_equal(noted("release"), 0);
 }
 
-static void ended_by_signal(void **state)
+TEST(ended_by_signal)
 {
 	t.recorder.duration_ns = 0;
 	fake.signalled = T0 + 1500 * MS;
@@ -406,7 +403,7 @@ static void ended_by_signal(void **state)
 	assert_false(t.stats.exited);
 }
 
-static void ended_by_exit(void **state)
+TEST(ended_by_exit)
 {
 	t.recorder.duration_ns = 0;
 	fake.exits = T0 + 1500 * MS;
@@ -426,7 +423,7 @@ static void ended_by_exit(void **state)
 	assert_true(t.stats.exited && !t.stats.replaced);
 }
 
-static void ended_by_exec(void **state)
+TEST(ended_by_exec)
 {
 	t.recorder.duration_ns = 0;
 	t.replaced_at = T0 + 1500 * MS;
@@ -436,7 +433,7 @@ static void ended_by_exec(void **state)
 }
 
 /* Rings that go round in less than 4 s: four checkpoints in that time, by the busiest ring. */
-static void busy_rings(void **state)
+TEST(busy_rings)
 {
 	t.rate[0] = 1;
 	t.rate[1] = RING_BYTES / 1024; /* round in 1024 ms */
@@ -468,7 +465,7 @@ static void busy_rings(void **state)
 }
 
 /* A tenth of one CPU. */
-static void costly_checkpoints(void **state)
+TEST(costly_checkpoints)
 {
 	t.cost = 150 * MS;
 	t.recorder.duration_ns = 5000 * MS;
@@ -478,7 +475,7 @@ static void costly_checkpoints(void **state)
 }
 
 /* One that the module has no room for is said once, and no reason to end. */
-static void no_room(void **state)
+TEST(no_room)
 {
 	t.write_error = -EINVAL;
 	assert_int_equal(run(), 0);
@@ -487,7 +484,7 @@ static void no_room(void **state)
 	assert_int_equal(noted("say"), 1);
 }
 
-static void unreadable(void **state)
+TEST(unreadable)
 {
 	fake.read_error[0] = -EFAULT;
 	fake.read_error[2] = -EFAULT; /* the second of the next pair */
@@ -506,7 +503,7 @@ static void begin_flight(void)
 }
 
 /* A request is followed by a checkpoint at once; in the end the session is released. */
-static void requested(void **state)
+TEST(requested)
 {
 	begin_flight();
 	send_signal(SIGUSR1, T0 + 500 * MS);
@@ -525,7 +522,7 @@ static void requested(void **state)
 }
 
 /* It wakes up when a snapshot is due. */
-static void due(void **state)
+TEST(due)
 {
 	begin_flight();
 	t.next = T0 + 700 * MS;
@@ -535,7 +532,7 @@ static void due(void **state)
 	assert_int_equal(noted("request"), 0);
 }
 
-static void flight_ended_by_signal(void **state)
+TEST(flight_ended_by_signal)
 {
 	begin_flight();
 	send_signal(SIGTERM, T0 + 500 * MS);
@@ -545,7 +542,7 @@ static void flight_ended_by_signal(void **state)
 	assert_true(t.stats.released);
 }
 
-static void flight_ended_by_exit(void **state)
+TEST(flight_ended_by_exit)
 {
 	begin_flight();
 	fake.exits = T0 + 1500 * MS;
@@ -567,7 +564,7 @@ static void flight_ended_by_exit(void **state)
 }
 
 /* What fails before it has begun leaves no session. */
-static void cannot_begin(void **state)
+TEST(cannot_begin)
 {
 	t.kmod_error = -ENOENT;
 	assert_int_equal(run(), -ENOENT);
@@ -630,31 +627,4 @@ static void cannot_begin(void **state)
 	t.freeze_error = -EIO;
 	assert_int_equal(run(), -EIO);
 	assert_int_equal(noted("release"), 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(names),
-		TEST(sizes),
-		TEST(asks_for),
-		TEST(for_a_duration),
-		TEST(ended_by_signal),
-		TEST(ended_by_exit),
-		TEST(ended_by_exec),
-		TEST(busy_rings),
-		TEST(costly_checkpoints),
-		TEST(no_room),
-		TEST(unreadable),
-		TEST(cannot_begin),
-		TEST(sizes_of_all),
-		TEST(requested),
-		TEST(due),
-		TEST(flight_ended_by_signal),
-		TEST(flight_ended_by_exit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,7 @@
  * and all of that read back. test_blackbox.c tests the raw file, this file the trace that is made
  * of it.
  */
-#include <errno.h>
-
+#include "unit/test.h"
 #include "blackbox/blackbox.h"
 #include "blackbox/image.h"
 #include "reader/timeline.h"
@@ -196,7 +195,7 @@ static void fill_and_start_late(void)
 	fill(0, 3020, 3100);
 }
 
-static void an_old_pair_waits_for_all_records(void **state)
+TEST(an_old_pair_waits_for_all_records)
 {
 	struct timeline *t;
 	struct reader *r;
@@ -213,7 +212,7 @@ static void an_old_pair_waits_for_all_records(void **state)
 	assert_int_equal(stats.at_start, 3);
 }
 
-static void so_does_none(void **state)
+TEST(so_does_none)
 {
 	struct timeline *t;
 	struct reader *r;
@@ -239,7 +238,7 @@ static void sleep_then_wake(unsigned int sleeper, unsigned int waker)
 }
 
 /* It went to sleep on a CPU that was idle since; its wake-up on a busy one is overwritten. */
-static void older_records_of_an_idle_cpu(void **state)
+TEST(older_records_of_an_idle_cpu)
 {
 	struct timeline *t;
 	struct reader *r;
@@ -261,7 +260,7 @@ static void older_records_of_an_idle_cpu(void **state)
  * Numbers that others took: of some the ring shows where they are missing, the last ones came to
  * nothing.
  */
-static void losses_are_counted_once(void **state)
+TEST(losses_are_counted_once)
 {
 	struct timeline *t;
 	struct reader *r;
@@ -317,7 +316,7 @@ static void break_and_read(unsigned char *bytes, size_t size, unsigned int times
 	}
 }
 
-static void broken_checkpoints_and_stacks(void **state)
+TEST(broken_checkpoints_and_stacks)
 {
 	uint64_t pcs[2] = { 0x410, 0x420 };
 	struct gt_record rec = {
@@ -363,7 +362,7 @@ static void read_window(void)
  * Of a copy of a memory that was never frozen the window ends with the latest record, or with an
  * exec.
  */
-static void memory_that_was_not_frozen(void **state)
+TEST(memory_that_was_not_frozen)
 {
 	create(2);
 	fill(0, 100, 200);
@@ -403,7 +402,7 @@ static int read_page(void)
 }
 
 /* Each number of the first page from both sides of what is taken. */
-static void invalid_pages(void **state)
+TEST(invalid_pages)
 {
 	struct gt_session_page good;
 
@@ -434,20 +433,4 @@ static void invalid_pages(void **state)
 	image.bytes = sizeof(good) - 1;
 	assert_int_equal(read_page(), -EBADMSG);
 	image__destroy(&im);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_that_was_not_frozen),
-		cmocka_unit_test(an_old_pair_waits_for_all_records),
-		cmocka_unit_test(so_does_none),
-		cmocka_unit_test(older_records_of_an_idle_cpu),
-		cmocka_unit_test(losses_are_counted_once),
-		cmocka_unit_test(broken_checkpoints_and_stacks),
-		cmocka_unit_test(invalid_pages),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

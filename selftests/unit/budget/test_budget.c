@@ -4,15 +4,7 @@
  * in which order, hysteresis, pauses. The sums over 10 s are made here from each step's cost, not from
  * the controller's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "budget/budget.h"
 
 #define MS	 1000000ull
@@ -105,7 +97,7 @@ static double worst(const struct run *r)
 	return most / (10 * (double)SECOND);
 }
 
-static void below_the_budget_nothing_changes(void **state)
+TEST(below_the_budget_nothing_changes)
 {
 	const struct load load = { .base = 0.015, .sweep = 0.002, .kernel = 0.012 };
 	struct run *r = start(0.03, false);
@@ -117,7 +109,7 @@ static void below_the_budget_nothing_changes(void **state)
 }
 
 /* Sweep has no cost worth mentioning: heap, then kernel events. */
-static void sheds_in_order_what_costs(void **state)
+TEST(sheds_in_order_what_costs)
 {
 	const struct load load = { .base = 0.01, .sweep = 0.0001, .heap = 0.02, .kernel = 0.03 };
 	struct run *r = start(0.03, false);
@@ -132,7 +124,7 @@ static void sheds_in_order_what_costs(void **state)
 	free(r);
 }
 
-static void restores_with_hysteresis(void **state)
+TEST(restores_with_hysteresis)
 {
 	const struct load high = { .base = 0.02, .kernel = 0.02 };
 	const struct load near = { .base = 0.0125, .kernel = 0.0125 };
@@ -152,7 +144,7 @@ static void restores_with_hysteresis(void **state)
 }
 
 /* A load whose cost grows whenever a set was restored: each attempt waits longer. */
-static void does_not_oscillate(void **state)
+TEST(does_not_oscillate)
 {
 	const struct load high = { .base = 0.02, .kernel = 0.02 };
 	const struct load low = { .base = 0.008, .kernel = 0.008 };
@@ -166,7 +158,7 @@ static void does_not_oscillate(void **state)
 }
 
 /* Even the smallest set costs five times the budget: it is recorded for a fifth of the time. */
-static void pauses_if_nothing_is_left(void **state)
+TEST(pauses_if_nothing_is_left)
 {
 	const struct load load = { .base = 0.15, .kernel = 0.01 };
 	struct run *r = start(0.03, false);
@@ -180,7 +172,7 @@ static void pauses_if_nothing_is_left(void **state)
 	free(r);
 }
 
-static void follows_a_ramp(void **state)
+TEST(follows_a_ramp)
 {
 	struct run *r = start(0.03, false);
 
@@ -198,7 +190,7 @@ static void follows_a_ramp(void **state)
 	free(r);
 }
 
-static void a_burst_is_cut(void **state)
+TEST(a_burst_is_cut)
 {
 	struct run *r = start(0.02, false);
 
@@ -211,7 +203,7 @@ static void a_burst_is_cut(void **state)
 }
 
 /* While the probes are being detached, they cost more than the budget of 10 s. */
-static void attempts_become_rare(void **state)
+TEST(attempts_become_rare)
 {
 	const struct load load = { .base = 1 };
 	struct run *r = start(0.005, false);
@@ -221,7 +213,7 @@ static void attempts_become_rare(void **state)
 	free(r);
 }
 
-static void of_the_targets_time(void **state)
+TEST(of_the_targets_time)
 {
 	const struct load load = { .base = 0.025 };
 	struct run *r = start(0.05, true);
@@ -234,7 +226,7 @@ static void of_the_targets_time(void **state)
 	free(r);
 }
 
-static void a_target_that_ends_or_sleeps(void **state)
+TEST(a_target_that_ends_or_sleeps)
 {
 	struct run *r = start(0.03, true);
 
@@ -250,7 +242,7 @@ static void a_target_that_ends_or_sleeps(void **state)
 	free(r);
 }
 
-static void parses(void **state)
+TEST(parses)
 {
 	static const char *const bad[] = { "",	    "3",    "%",    "-3%",   "3%%",
 					   "3%cpu", "nan%", "inf%", "0%",    "0.01%",
@@ -263,23 +255,4 @@ static void parses(void **state)
 	assert_true(opts.share > 0.0249 && opts.share < 0.0251 && opts.of_target);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		assert_false(budget__parse(bad[i], &opts));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(below_the_budget_nothing_changes),
-		cmocka_unit_test(sheds_in_order_what_costs),
-		cmocka_unit_test(restores_with_hysteresis),
-		cmocka_unit_test(does_not_oscillate),
-		cmocka_unit_test(pauses_if_nothing_is_left),
-		cmocka_unit_test(follows_a_ramp),
-		cmocka_unit_test(a_burst_is_cut),
-		cmocka_unit_test(attempts_become_rare),
-		cmocka_unit_test(of_the_targets_time),
-		cmocka_unit_test(a_target_that_ends_or_sleeps),
-		cmocka_unit_test(parses),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

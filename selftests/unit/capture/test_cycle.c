@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* When the windows of a duty cycle begin, by either clock, and the timer for that. */
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "capture/cycle.h"
 #include "lib/clock.h"
 
@@ -26,7 +20,7 @@ uint64_t clock__wall_at(uint64_t mono)
 	return mono + offset;
 }
 
-static void after_the_first(void **state)
+TEST(after_the_first)
 {
 	const struct cycle_opts opts = { .window_ns = MS, .period_ns = 100 * MS };
 
@@ -38,7 +32,7 @@ static void after_the_first(void **state)
 }
 
 /* Whatever the first one was. */
-static void by_the_wall_clock(void **state)
+TEST(by_the_wall_clock)
 {
 	const struct cycle_opts opts = { .window_ns = MS,
 					 .period_ns = 1000 * MS,
@@ -55,7 +49,7 @@ static void by_the_wall_clock(void **state)
 }
 
 /* The clocks are not those of the machine: both times have passed. */
-static void timer(void **state)
+TEST(timer)
 {
 	struct cycle_opts opts = { .window_ns = MS, .period_ns = 1000 * MS };
 	struct pollfd fd = { .events = POLLIN };
@@ -70,15 +64,4 @@ static void timer(void **state)
 		assert_false(cycle__clock_was_set(fd.fd));
 		close(fd.fd);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(after_the_first),
-		cmocka_unit_test(by_the_wall_clock),
-		cmocka_unit_test(timer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,22 +4,14 @@
  * of the file when the last descriptor of the link is closed.
  */
 #include <dlfcn.h>
-#include <errno.h>
 #include <poll.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include <bpf/libbpf.h>
 
+#include "unit/test.h"
 #include "capture/detach.h"
 
 #define LINKS	4
@@ -90,6 +82,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+FIXTURE(set_up, tear_down)
+
 static void restart(void **state)
 {
 	tear_down(state);
@@ -103,7 +97,7 @@ static void expect_closed(int ms)
 }
 
 /* All links are closed when it returns, by others, of whom none is left. */
-static void closes_in_other_processes(void **state)
+TEST(closes_in_other_processes)
 {
 	detach__links(t.all, LINKS);
 	assert_int_equal(t.destroyed, LINKS);
@@ -113,7 +107,7 @@ static void closes_in_other_processes(void **state)
 	assert_int_equal(errno, ECHILD);
 }
 
-static void no_links(void **state)
+TEST(no_links)
 {
 	detach__links(NULL, 0);
 	assert_int_equal(t.destroyed, 0);
@@ -122,7 +116,7 @@ static void no_links(void **state)
 }
 
 /* Those without a process are closed at once, the others by their processes. */
-static void clone_fails(void **state)
+TEST(clone_fails)
 {
 	for (t.no_clone = 1; t.no_clone <= LINKS; t.no_clone++) {
 		detach__links(t.all, LINKS);
@@ -135,7 +129,7 @@ static void clone_fails(void **state)
 }
 
 /* Killed at each link, the recorder leaves all of them to the exits of the others. */
-static void killed(void **state)
+TEST(killed)
 {
 	pid_t pid;
 	int status;
@@ -155,18 +149,4 @@ static void killed(void **state)
 		expect_closed(WAIT_MS);
 		restart(state);
 	}
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(closes_in_other_processes),
-		TEST(no_links),
-		TEST(clone_fails),
-		TEST(killed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

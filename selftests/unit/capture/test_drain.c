@@ -5,18 +5,10 @@
  * This file's ring functions stand in for libbpf's, its probes__rings() for that of
  * capture/probes.c, and its clock, which ticks each time it is read, for the machine's.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <bpf/libbpf.h>
 
+#include "unit/test.h"
 #include "capture/drain.h"
 #include "capture/probes.h"
 #include "lib/clock.h"
@@ -44,15 +36,8 @@ static unsigned int late; /* records that come while ring 0 is consumed */
 static bool race;	  /* one comes into ring 0 after its position was read */
 static uint64_t now, race_time;
 
-uint64_t clock__now(void)
-{
-	return ++now;
-}
-
-unsigned int probes__rings(const struct probes *s)
-{
-	return RINGS;
-}
+STUB(uint64_t, clock__now, (void), ++now)
+STUB(unsigned int, probes__rings, (const struct probes *), RINGS)
 
 int probes__ring_fd(const struct probes *s, unsigned int ring)
 {
@@ -75,9 +60,7 @@ int ring_buffer__add(struct ring_buffer *rb, int fd, ring_buffer_sample_fn fn, v
 	return 0;
 }
 
-void ring_buffer__free(struct ring_buffer *rb)
-{
-}
+STUB_VOID(ring_buffer__free, (struct ring_buffer *))
 
 struct ring *ring_buffer__ring(struct ring_buffer *rb, unsigned int index)
 {
@@ -97,10 +80,7 @@ unsigned long ring__producer_pos(const struct ring *r)
 	return pos;
 }
 
-unsigned long ring__consumer_pos(const struct ring *r)
-{
-	return r->consumed;
-}
+STUB(unsigned long, ring__consumer_pos, (const struct ring *r), r->consumed)
 
 size_t ring__size(const struct ring *r)
 {
@@ -167,7 +147,7 @@ static struct drain *fresh(void)
 	return d;
 }
 
-static void all_rings_in_order(void **state)
+TEST(all_rings_in_order)
 {
 	struct drain *d = fresh();
 	uint64_t before, watermark = 0;
@@ -185,7 +165,7 @@ static void all_rings_in_order(void **state)
 	drain__destroy(d);
 }
 
-static void a_busy_slot_holds_the_watermark(void **state)
+TEST(a_busy_slot_holds_the_watermark)
 {
 	uint64_t first, second, third, busy_time;
 	struct drain *d = fresh();
@@ -205,7 +185,7 @@ static void a_busy_slot_holds_the_watermark(void **state)
 }
 
 /* What comes after T0 need not be there for T0 to hold, busy or not. */
-static void later_records_do_not_matter(void **state)
+TEST(later_records_do_not_matter)
 {
 	struct drain *d = fresh();
 	uint64_t first, second;
@@ -219,7 +199,7 @@ static void later_records_do_not_matter(void **state)
 }
 
 /* A record that comes after its ring's position was read is newer than the watermark. */
-static void the_clock_is_read_before_the_positions(void **state)
+TEST(the_clock_is_read_before_the_positions)
 {
 	struct drain *d = fresh();
 	uint64_t watermark;
@@ -231,7 +211,7 @@ static void the_clock_is_read_before_the_positions(void **state)
 }
 
 /* The fullest ring counts, whichever it is. */
-static void the_fill_is_the_largest(void **state)
+TEST(the_fill_is_the_largest)
 {
 	for (unsigned int full = 0; full < RINGS; full++) {
 		struct drain *d = fresh();
@@ -246,7 +226,7 @@ static void the_fill_is_the_largest(void **state)
 	}
 }
 
-static void stacks_are_cut_to_their_depth(void **state)
+TEST(stacks_are_cut_to_their_depth)
 {
 	struct drain *d = fresh();
 	struct gt_stack *stack;
@@ -265,7 +245,7 @@ static void stacks_are_cut_to_their_depth(void **state)
 	drain__destroy(d);
 }
 
-static void the_callbacks_error_comes_back(void **state)
+TEST(the_callbacks_error_comes_back)
 {
 	struct drain *d = fresh();
 	uint64_t watermark = 7;
@@ -276,20 +256,4 @@ static void the_callbacks_error_comes_back(void **state)
 	assert_int_equal(watermark, 7);
 	drain__destroy(d);
 	drain__destroy(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_rings_in_order),
-		cmocka_unit_test(a_busy_slot_holds_the_watermark),
-		cmocka_unit_test(later_records_do_not_matter),
-		cmocka_unit_test(the_clock_is_read_before_the_positions),
-		cmocka_unit_test(the_fill_is_the_largest),
-		cmocka_unit_test(stacks_are_cut_to_their_depth),
-		cmocka_unit_test(the_callbacks_error_comes_back),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which system calls a recorder can make after privilege__forbid_calls(): in a child process. */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "capture/privilege.h"
 
 static int denied(long result)
@@ -81,7 +74,7 @@ static int status_of(pid_t pid)
 	return WEXITSTATUS(status);
 }
 
-static void only_what_it_needs(void **state)
+TEST(only_what_it_needs)
 {
 	pid_t pid = fork();
 
@@ -90,7 +83,7 @@ static void only_what_it_needs(void **state)
 	assert_int_equal(status_of(pid), 0xff);
 }
 
-static void ptrace_if_it_is_needed(void **state)
+TEST(ptrace_if_it_is_needed)
 {
 	static const unsigned int keep[] = { PRIVILEGE_COMMAND, PRIVILEGE_INLINE };
 
@@ -101,15 +94,4 @@ static void ptrace_if_it_is_needed(void **state)
 			_exit(try_ptrace(PRIVILEGE_READ | keep[i]));
 		assert_int_equal(status_of(pid), 1);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_what_it_needs),
-		cmocka_unit_test(ptrace_if_it_is_needed),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

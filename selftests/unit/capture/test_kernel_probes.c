@@ -4,22 +4,13 @@
  * attached, and which reason is given when that fails. libbpf, the kernel's types and perf events
  * are this file's.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 
+#include "unit/test.h"
 #include "capture/cpu_events.h"
 #include "capture/kernel_probes.h"
 #include "target/probe/site.h"
@@ -61,19 +52,14 @@ struct btf *btf__load_vmlinux_btf(void)
 	return (struct btf *)&t;
 }
 
-void btf__free(struct btf *btf)
-{
-}
+STUB_VOID(btf__free, (struct btf *))
 
 __s32 btf__find_by_name_kind(const struct btf *btf, const char *name, __u32 kind)
 {
 	return t.missing && !strcmp(name, t.missing) ? -ENOENT : 1;
 }
 
-const struct btf_type *btf__type_by_id(const struct btf *btf, __u32 id)
-{
-	return NULL;
-}
+STUB(const struct btf_type *, btf__type_by_id, (const struct btf *, __u32), NULL)
 
 int bpf_object__attach_skeleton(struct bpf_object_skeleton *s)
 {
@@ -95,15 +81,8 @@ struct bpf_link *bpf_program__attach_iter(const struct bpf_program *program,
 	return (struct bpf_link *)&t;
 }
 
-int bpf_link__fd(const struct bpf_link *link)
-{
-	return 5;
-}
-
-int bpf_link__destroy(struct bpf_link *link)
-{
-	return 0;
-}
+STUB(int, bpf_link__fd, (const struct bpf_link *), 5)
+STUB(int, bpf_link__destroy, (struct bpf_link *), 0)
 
 int bpf_iter_create(int fd)
 {
@@ -127,10 +106,7 @@ ssize_t read(int fd, void *to, size_t size)
 	return t.reads++ < 2 ? 1 : 0;
 }
 
-int rings__use(const struct rings *r, struct bpf_object *object)
-{
-	return 0;
-}
+STUB(int, rings__use, (const struct rings *, struct bpf_object *), 0)
 
 int cpu_events__attach(struct cpu_events *e, const struct bpf_program *program, uint64_t config,
 		       uint64_t period)
@@ -173,6 +149,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+FIXTURE(set_up, tear_down)
+
 static int open_for(unsigned int sets)
 {
 	struct gt_config config = { .tgid = 42 };
@@ -202,7 +180,7 @@ static void assert_error(int got, int code, const char *text)
 
 /* ---- tests ---- */
 
-static void programs_of_sets(void **state)
+TEST(programs_of_sets)
 {
 	for (unsigned int sets = 0; sets < 4; sets++) {
 		assert_int_equal(open_for((sets & 1 ? KERNEL : 0) | (sets & 2 ? FAULT : 0)), 0);
@@ -217,7 +195,7 @@ static void programs_of_sets(void **state)
 }
 
 /* The ends of faults before their begins; what threads do last, when their changes are seen. */
-static void order(void **state)
+TEST(order)
 {
 	assert_int_equal(attach_for(KERNEL | FAULT), 0);
 	assert_string_equal(t.order, "pmMbi");
@@ -235,7 +213,7 @@ static void order(void **state)
 	kernel_probes__detach(NULL);
 }
 
-static void cannot_attach(void **state)
+TEST(cannot_attach)
 {
 	t.attach_error = -EIO;
 	assert_error(attach_for(KERNEL | FAULT), -EIO, "Input/output error");
@@ -246,7 +224,7 @@ static void cannot_attach(void **state)
 	assert_string_equal(t.order, "pm");
 }
 
-static void threads_present(void **state)
+TEST(threads_present)
 {
 	t.stale_errno = EIO; /* the end of the pass is none */
 	assert_int_equal(attach_for(KERNEL), 0);
@@ -261,7 +239,7 @@ static void threads_present(void **state)
 	assert_int_equal(t.reads, 0);
 }
 
-static void cannot_load(void **state)
+TEST(cannot_load)
 {
 	fake.load_error = -EPERM;
 	assert_error(open_for(KERNEL), -EPERM, "not permitted; run as root");
@@ -276,7 +254,7 @@ static void cannot_load(void **state)
 		     "no tracepoint raw_syscalls:sys_exit: it requires CONFIG_FTRACE");
 }
 
-static void possible(void **state)
+TEST(possible)
 {
 	static const char *const needs[] = { "btf_trace_sched_switch", "btf_trace_sched_waking",
 					     "btf_trace_task_newtask", "btf_trace_task_rename",
@@ -298,16 +276,4 @@ static void possible(void **state)
 	}
 	t.no_btf = true;
 	assert_error(kernel_probes__possible(KERNEL, &t.err), -ENOENT, "CONFIG_DEBUG_INFO_BTF");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(programs_of_sets), TEST(order),	   TEST(cannot_attach),
-		TEST(threads_present),	TEST(cannot_load), TEST(possible),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,20 +3,11 @@
  * The kernel module's device: which errors it gives, with which remedy, and what of its memory is
  * refused. The device is a file in memory here, and its ioctl() this file's.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "capture/kmod.h"
 
 static struct {
@@ -148,6 +139,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+FIXTURE(set_up_open, tear_down)
+
 /* The error of what was called last, and a part of its text. */
 static void assert_error(int got, int code, const char *text)
 {
@@ -179,7 +172,7 @@ static int claim(int error, const char *name)
 
 /* ---- tests ---- */
 
-static void opens(void **state)
+TEST_WITH(opens, set_up, tear_down)
 {
 	static const int absent[] = { ENOENT, ENXIO, ENODEV };
 
@@ -204,7 +197,7 @@ static void opens(void **state)
 /*
  * By its features, and its BTF, which a kernel without CONFIG_DEBUG_INFO_BTF_MODULES does not have.
  */
-static void has_kfuncs(void **state)
+TEST(has_kfuncs)
 {
 	assert_false(kmod__has_kfuncs(t.k));
 	t.has_btf = true;
@@ -217,7 +210,7 @@ static void has_kfuncs(void **state)
 	assert_false(kmod__has_kfuncs(t.k));
 }
 
-static void creates(void **state)
+TEST(creates)
 {
 	assert_int_equal(create(0), 0);
 	assert_int_equal(kmod__memory(t.k)->magic, GT_ABI_MAGIC);
@@ -234,7 +227,7 @@ static void creates(void **state)
 	assert_error(create(EINVAL), -EINVAL, "Invalid argument");
 }
 
-static void claims(void **state)
+TEST(claims)
 {
 	char name[GT_NAME_MAX + 1] = "";
 
@@ -253,7 +246,7 @@ static void claims(void **state)
 }
 
 /* Memory of another version, or none, is not read. */
-static void refuses_memory(void **state)
+TEST(refuses_memory)
 {
 	struct gt_session_page *page =
 		mmap(NULL, t.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, t.fd, 0);
@@ -270,7 +263,7 @@ static void refuses_memory(void **state)
 	assert_error(create(0), -EINVAL, "cannot map");
 }
 
-static void lists(void **state)
+TEST(lists)
 {
 	struct gt_abi_info *list = NULL;
 	size_t n;
@@ -294,7 +287,7 @@ static void lists(void **state)
 	assert_int_equal(t.last, GT_IOC_FREEZE);
 }
 
-static void writes_checkpoints(void **state)
+TEST(writes_checkpoints)
 {
 	assert_int_equal(kmod__write_checkpoint(t.k, "data", 5, &t.err), 0);
 	t.error = EINVAL;
@@ -305,7 +298,7 @@ static void writes_checkpoints(void **state)
 	assert_error(kmod__write_checkpoint(t.k, "", 5, &t.err), -EIO, "Input/output error");
 }
 
-static void reads_checkpoints(void **state)
+TEST(reads_checkpoints)
 {
 	struct gt_abi_checkpoint facts;
 	size_t size;
@@ -341,22 +334,4 @@ static void reads_checkpoints(void **state)
 	t.checkpoint = GT_CHECKPOINT_MAX + 1;
 	assert_error(kmod__read_checkpoint(t.k, 0, &data, &size, NULL, &t.err), -EPROTO,
 		     "exceeds the maximum");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_open, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(opens, set_up, tear_down),
-		TEST(has_kfuncs),
-		TEST(creates),
-		TEST(claims),
-		TEST(refuses_memory),
-		TEST(lists),
-		TEST(writes_checkpoints),
-		TEST(reads_checkpoints),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Commands that are started and held at each exec. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "unit/test.h"
 #include "capture/launch.h"
 
 static struct launch_signals signals;
@@ -26,6 +19,8 @@ static int setup(void **state)
 	sigaddset(&blocked, SIGCHLD);
 	return sigprocmask(SIG_BLOCK, &blocked, &signals.mask);
 }
+
+GROUP(setup, NULL)
 
 static int begin(struct launch *l, struct error *err, const char *const *argv)
 {
@@ -47,7 +42,7 @@ static void assert_runs(const struct launch *l, const char *name)
 	assert_non_null(strstr(exe, name));
 }
 
-static void each_exec_holds(void **state)
+TEST(each_exec_holds)
 {
 	struct error err = { "" };
 	struct launch l;
@@ -65,7 +60,7 @@ static void each_exec_holds(void **state)
 	launch__wait(&l);
 }
 
-static void what_cannot_be_executed(void **state)
+TEST(what_cannot_be_executed)
 {
 	static const struct {
 		const char *name, *why;
@@ -88,7 +83,7 @@ static void what_cannot_be_executed(void **state)
 	}
 }
 
-static void released_it_goes_on(void **state)
+TEST(released_it_goes_on)
 {
 	struct error err = { "" };
 	struct launch l;
@@ -101,7 +96,7 @@ static void released_it_goes_on(void **state)
 }
 
 /* A signal of its own reaches it while it is seized, and so does one that is sent to us. */
-static void signals_are_handed_on(void **state)
+TEST(signals_are_handed_on)
 {
 	struct error err = { "" };
 	struct launch l;
@@ -115,7 +110,7 @@ static void signals_are_handed_on(void **state)
 	assert_true(WIFEXITED(l.status) && WEXITSTATUS(l.status) == 9);
 }
 
-static void killed_it_has_run_nothing(void **state)
+TEST(killed_it_has_run_nothing)
 {
 	struct error err = { "" };
 	struct launch l;
@@ -128,7 +123,7 @@ static void killed_it_has_run_nothing(void **state)
 }
 
 /* Each of the pipes needs two descriptors; what was opened is closed again. */
-static void too_few_descriptors(void **state)
+TEST(too_few_descriptors)
 {
 	int free_fd = dup(STDIN_FILENO);
 	struct rlimit all, few;
@@ -152,7 +147,7 @@ static void too_few_descriptors(void **state)
 }
 
 /* The same exit statuses as in a shell. */
-static void exit_statuses(void **state)
+TEST(exit_statuses)
 {
 	struct launch l = { .status = 7 << 8 };
 
@@ -165,19 +160,4 @@ static void exit_statuses(void **state)
 	assert_int_equal(launch__exit_status(&l), 127);
 	l.exec_error = EACCES;
 	assert_int_equal(launch__exit_status(&l), 126);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_exec_holds),
-		cmocka_unit_test(what_cannot_be_executed),
-		cmocka_unit_test(released_it_goes_on),
-		cmocka_unit_test(signals_are_handed_on),
-		cmocka_unit_test(killed_it_has_run_nothing),
-		cmocka_unit_test(too_few_descriptors),
-		cmocka_unit_test(exit_statuses),
-	};
-
-	return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -5,6 +5,7 @@
  */
 #include <malloc.h>
 
+#include "unit/test.h"
 #include "analysis/latency_impl.h"
 #include "format/kernel.h"
 #include "reader/decode.h"
@@ -134,7 +135,7 @@ static void write_generation(void)
 	ok(writer__close(x.w));
 }
 
-static void parts_of_a_reader(void **state)
+TEST(parts_of_a_reader)
 {
 	assert_nothing_stays(fix_times);
 	assert_nothing_stays(name_threads);
@@ -143,7 +144,7 @@ static void parts_of_a_reader(void **state)
 	assert_nothing_stays(live_and_end);
 }
 
-static void generations_of_a_writer(void **state)
+TEST(generations_of_a_writer)
 {
 	start_at("/dev/null", 25, 1);
 	assert_nothing_stays(write_generation);
@@ -172,23 +173,11 @@ static void read_generation(void)
 	input__destroy(in);
 }
 
-static void generations_of_a_decoder(void **state)
+TEST(generations_of_a_decoder)
 {
 	start(25, 1);
 	write_generation();
 	finish(25);
 	stop(NULL);
 	assert_nothing_stays(read_generation);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_of_a_reader),
-		cmocka_unit_test(generations_of_a_writer),
-		cmocka_unit_test(generations_of_a_decoder),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

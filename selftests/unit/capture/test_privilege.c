@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which capabilities stay when privileges are dropped. The process's are bits of this file. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "capture/privilege.h"
 #include "lib/capability.h"
 
@@ -115,6 +106,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+FIXTURE(set_up, tear_down)
+
 static void assert_keeps(unsigned int purposes, uint64_t caps)
 {
 	set_up(NULL);
@@ -125,7 +118,7 @@ static void assert_keeps(unsigned int purposes, uint64_t caps)
 	assert_true(t.no_new_privs);
 }
 
-static void keeps_what_is_needed(void **state)
+TEST(keeps_what_is_needed)
 {
 	assert_keeps(0, 0);
 	assert_keeps(PRIVILEGE_READ, BIT(CAP_SYS_PTRACE));
@@ -140,7 +133,7 @@ static void keeps_what_is_needed(void **state)
 /*
  * What the process does not have it cannot keep: asking for it would fail, and nothing be dropped.
  */
-static void keeps_no_more_than_it_has(void **state)
+TEST(keeps_no_more_than_it_has)
 {
 	t.process.permitted = BIT(CAP_KILL) | BIT(CAP_BPF);
 	privilege__drop(PRIVILEGE_READ | PRIVILEGE_COMMAND);
@@ -148,7 +141,7 @@ static void keeps_no_more_than_it_has(void **state)
 	assert_int_equal(t.process.effective, BIT(CAP_KILL));
 }
 
-static void bounding_set_stays(void **state)
+TEST(bounding_set_stays)
 {
 	t.setpcap_missing = true;
 	privilege__drop(PRIVILEGE_READ);
@@ -157,23 +150,9 @@ static void bounding_set_stays(void **state)
 	assert_true(t.no_new_privs);
 }
 
-static void has(void **state)
+TEST(has)
 {
 	t.process.effective = BIT(CAP_KILL);
 	assert_true(capability__has(CAP_KILL));
 	assert_false(capability__has(CAP_BPF)); /* permitted is not enough */
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(keeps_what_is_needed),
-		TEST(keeps_no_more_than_it_has),
-		TEST(bounding_set_stays),
-		TEST(has),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

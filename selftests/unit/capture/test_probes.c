@@ -4,22 +4,14 @@
  * without the kernel's own events, and how all is taken away. The kernel, libbpf's part of it, the
  * module and the rings are this file's.
  */
-#include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-
-#include <cmocka.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "unit/test.h"
 #include "capture/detach.h"
 #include "capture/kernel_probes.h"
 #include "capture/kmod.h"
@@ -165,14 +157,8 @@ int kmod__open(struct kmod **ret, struct error *err)
 	return t.module_error ? error__set(err, t.module_error, "no module") : 0;
 }
 
-bool kmod__has_kfuncs(const struct kmod *k)
-{
-	return t.kfuncs;
-}
-
-void kmod__close(struct kmod *k)
-{
-}
+STUB(bool, kmod__has_kfuncs, (const struct kmod *), t.kfuncs)
+STUB_VOID(kmod__close, (struct kmod *))
 
 int rings__start(struct rings *r, uint32_t size)
 {
@@ -188,10 +174,7 @@ int rings__start_none(struct rings *r)
 	return 0;
 }
 
-int rings__use(const struct rings *r, struct bpf_object *object)
-{
-	return 0;
-}
+STUB(int, rings__use, (const struct rings *, struct bpf_object *), 0)
 
 int rings__reset(const struct rings *r)
 {
@@ -205,14 +188,8 @@ int rings__forget_slots(const struct rings *r)
 	return 0;
 }
 
-int rings__finish(struct rings *r)
-{
-	return t.finish_error;
-}
-
-void rings__destroy(struct rings *r)
-{
-}
+STUB(int, rings__finish, (struct rings *), t.finish_error)
+STUB_VOID(rings__destroy, (struct rings *))
 
 int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *config,
 			const struct rings *rings, unsigned int sets, struct error *err)
@@ -232,19 +209,14 @@ int kernel_probes__attach(struct kernel_probes *k, struct error *err)
 	return t.kernel_attach_error ? error__set(err, t.kernel_attach_error, "not attached") : 0;
 }
 
-void kernel_probes__detach(struct kernel_probes *k)
-{
-}
+STUB_VOID(kernel_probes__detach, (struct kernel_probes *))
 
 void kernel_probes__select(struct kernel_probes *k, unsigned int sets)
 {
 	t.selected = sets;
 }
 
-int kernel_probes__present(const struct kernel_probes *k)
-{
-	return 0;
-}
+STUB(int, kernel_probes__present, (const struct kernel_probes *), 0)
 
 void kernel_probes__destroy(struct kernel_probes *k)
 {
@@ -265,13 +237,8 @@ int sampler__attach(struct sampler *s, unsigned int hz, struct error *err)
 	return 0;
 }
 
-void sampler__detach(struct sampler *s)
-{
-}
-
-void sampler__destroy(struct sampler *s)
-{
-}
+STUB_VOID(sampler__detach, (struct sampler *))
+STUB_VOID(sampler__destroy, (struct sampler *))
 
 /* ---- helpers ---- */
 
@@ -319,6 +286,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+FIXTURE(set_up, tear_down)
+
 static int open_it(void)
 {
 	return probes__open(&t.s, &t.opts, &t.err);
@@ -353,7 +322,7 @@ static unsigned int loaded(void)
 
 /* ---- tests ---- */
 
-static void versions(void **state)
+TEST(versions)
 {
 	static const char *const old[] = { "6.9.9", "5.20.1", "x", "" };
 	static const char *const has[] = { "6.10.0", "6.11-rc1", "7.0.1", "10.0" };
@@ -366,7 +335,7 @@ static void versions(void **state)
 	}
 }
 
-static void by_multi(void **state)
+TEST(by_multi)
 {
 	assert_int_equal(open_and_attach(), 0);
 	assert_true(probes__multi(t.s) && !probes__kfuncs(t.s) && probes__has_kernel(t.s));
@@ -391,7 +360,7 @@ static void by_multi(void **state)
 	assert_int_equal(t.samplers, 0);
 }
 
-static void sites_of_a_link(void **state)
+TEST(sites_of_a_link)
 {
 	t.opts.sets = SITE_SET(SCHED);
 	t.sites.has[GT_PROBE_PARK] = false;
@@ -405,7 +374,7 @@ static void sites_of_a_link(void **state)
 }
 
 /* Parks and ends have no probes then. */
-static void derived(void **state)
+TEST(derived)
 {
 	t.opts.sets = SITE_SET(SCHED);
 	t.opts.derives = true;
@@ -419,7 +388,7 @@ static void derived(void **state)
 }
 
 /* System calls have no probes if their tracepoints can be used, with or without set kernel. */
-static void derived_calls(void **state)
+TEST(derived_calls)
 {
 	t.opts.sets = SITE_SET(SCHED) | SITE_SET(SYSCALL);
 	t.opts.derives = true;
@@ -446,7 +415,7 @@ static void derived_calls(void **state)
 	assert_true(!fake.rodata.config.syscall_at && !probes__calls_only(t.s));
 }
 
-static void too_many_sites(void **state)
+TEST(too_many_sites)
 {
 	while (t.sites.n < 2 + 128)
 		add_site(GT_PROBE_EXECUTE, 0x1000 + t.sites.n);
@@ -458,7 +427,7 @@ static void too_many_sites(void **state)
 	assert_int_equal(open_and_attach(), -E2BIG);
 }
 
-static void by_perf(void **state)
+TEST(by_perf)
 {
 	t.opts.force_perf = true;
 	assert_int_equal(open_and_attach(), 0);
@@ -478,7 +447,7 @@ static void by_perf(void **state)
 	assert_int_equal(t.links, 4);
 }
 
-static void cannot_attach(void **state)
+TEST(cannot_attach)
 {
 	static const struct {
 		unsigned int link;
@@ -504,7 +473,7 @@ static void cannot_attach(void **state)
 }
 
 /* Set kernel is left out where it cannot be had, if that is allowed. */
-static void without_kernel(void **state)
+TEST(without_kernel)
 {
 	t.kernel_error = -EPERM;
 	assert_int_equal(open_it(), -EPERM);
@@ -533,7 +502,7 @@ static void without_kernel(void **state)
 	assert_string_equal(t.err.text, "not attached");
 }
 
-static void samples(void **state)
+TEST(samples)
 {
 	t.opts.sample_hz = 99;
 	assert_int_equal(open_and_attach(), 0);
@@ -550,7 +519,7 @@ static void samples(void **state)
 	assert_int_equal(open_it(), -EMFILE);
 }
 
-static void cannot_load(void **state)
+TEST(cannot_load)
 {
 	fake.load_error = -EACCES;
 	assert_int_equal(open_it(), -EACCES);
@@ -579,7 +548,7 @@ static void cannot_load(void **state)
 	assert_non_null(strstr(t.err.text, "--pid=host"));
 }
 
-static void module(void **state)
+TEST(module)
 {
 	size_t with_module;
 
@@ -599,7 +568,7 @@ static void module(void **state)
 }
 
 /* Records that go to a session of the module need it. */
-static void to_the_module(void **state)
+TEST(to_the_module)
 {
 	t.opts.session = 17;
 	assert_int_equal(open_it(), -ENOENT);
@@ -628,7 +597,7 @@ static void to_the_module(void **state)
 }
 
 /* Each link is destroyed once, even if probes__detach() is called twice. */
-static void detaches(void **state)
+TEST(detaches)
 {
 	assert_int_equal(open_and_attach(), 0);
 	probes__detach(t.s);
@@ -642,7 +611,7 @@ static void detaches(void **state)
 }
 
 /* Texts that were sent, and what threads run, are forgotten, with what is in the shared maps. */
-static void resets(void **state)
+TEST(resets)
 {
 	assert_int_equal(open_and_attach(), 0);
 	probes__start_slots(t.s);
@@ -653,7 +622,7 @@ static void resets(void **state)
 		assert_int_equal(fake.rodata.bytes[i], 0);
 }
 
-static void counters(void **state)
+TEST(counters)
 {
 	struct gt_counters got;
 
@@ -666,20 +635,4 @@ static void counters(void **state)
 	assert_int_equal(got.lost[3], 12);
 	assert_int_equal(got.lost[0], 0);
 	assert_int_equal(got.read_errors, 2);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(versions),	     TEST(by_multi),	  TEST(sites_of_a_link),
-		TEST(derived),	     TEST(derived_calls), TEST(too_many_sites),
-		TEST(by_perf),	     TEST(cannot_attach), TEST(without_kernel),
-		TEST(samples),	     TEST(cannot_load),	  TEST(module),
-		TEST(to_the_module), TEST(detaches),	  TEST(resets),
-		TEST(counters),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,10 @@
 /*
  * A recording from its first probe to its end: what is done when, and for which reasons it stops.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/recorder_fixture.h"
+
+FIXTURE(set_up, tear_down)
 
 /* A signal that is read when poll() reports it. */
 static void fake_signal(int signo, int code, pid_t from)
@@ -21,7 +18,7 @@ static void fake_signal(int signo, int code, pid_t from)
 		abort();
 }
 
-static void for_a_duration(void **state)
+TEST(for_a_duration)
 {
 	add(T0 - 1, GT_PARK);
 	add(T0 + 300 * MS, GT_EXECUTE);
@@ -57,7 +54,7 @@ static void for_a_duration(void **state)
 }
 
 /* Taken out after the uprobes, with their records. */
-static void with_inline_probes(void **state)
+TEST(with_inline_probes)
 {
 	t.opts.is_inline = true;
 	assert_int_equal(run(), 0);
@@ -76,7 +73,7 @@ static void with_inline_probes(void **state)
 }
 
 /* From how far the analysis came, and what the live checks took of it. */
-static void times_before(void **state)
+TEST(times_before)
 {
 	t.opts.started = 4900 * MS;
 	t.opts.checks_ns = 20 * MS;
@@ -88,7 +85,7 @@ static void times_before(void **state)
 	assert_int_equal(t.stats.missed_ns, T0 - 4800 * MS);
 }
 
-static void kernel_events(void **state)
+TEST(kernel_events)
 {
 	fake.kernel = true;
 	assert_int_equal(run(), 0);
@@ -96,7 +93,7 @@ static void kernel_events(void **state)
 }
 
 /* The peak is that of any moment: with both snapshots, in the midst, or at the end. */
-static void memory(void **state)
+TEST(memory)
 {
 	assert_int_equal(run(), 0);
 	assert_int_equal(noted("attach memory"), 1);
@@ -115,7 +112,7 @@ static void memory(void **state)
 	assert_int_equal(t.stats.peak_memory, 600 + 10 + 1000);
 }
 
-static void progress(void **state)
+TEST(progress)
 {
 	t.counters.lost[0] = 3;
 	t.counters.lost[GT_KIND_END - 1] = 4;
@@ -130,7 +127,7 @@ static void progress(void **state)
 	assert_string_equal(fake.progress, "   0.4 s         10 records/s  7 lost");
 }
 
-static void two_snapshots(void **state)
+TEST(two_snapshots)
 {
 	assert_int_equal(run(), 0);
 	assert_int_equal(fake.reads, 2);
@@ -149,7 +146,7 @@ static void two_snapshots(void **state)
 }
 
 /* The second one is not read a nanosecond before its time, but at it. */
-static void second_at_its_time(void **state)
+TEST(second_at_its_time)
 {
 	fake.takes = 10 * MS;
 	assert_int_equal(run(), 0);
@@ -157,7 +154,7 @@ static void second_at_its_time(void **state)
 }
 
 /* The second one is read from 40 to 50 ms; an exec at its very end may come still. */
-static void given_after_its_end(void **state)
+TEST(given_after_its_end)
 {
 	fake.takes = 10 * MS;
 	t.stuck = T0 + 50 * MS;
@@ -174,7 +171,7 @@ static void given_after_its_end(void **state)
 	assert_int_equal(t.given_at, T0 + 60 * MS);
 }
 
-static void snapshot_fails(void **state)
+TEST(snapshot_fails)
 {
 	fake.read_error[0] = -EPERM;
 	assert_int_equal(run(), 0);
@@ -198,7 +195,7 @@ static void snapshot_fails(void **state)
 	assert_int_equal(noted("give"), 1);
 }
 
-static void stopped_by_signal(void **state)
+TEST(stopped_by_signal)
 {
 	t.opts.duration_ns = 0;
 	fake.signalled = T0 + 123 * MS + 5;
@@ -208,7 +205,7 @@ static void stopped_by_signal(void **state)
 	assert_int_equal(t.nkilled, 0);
 }
 
-static void stopped_by_exit(void **state)
+TEST(stopped_by_exit)
 {
 	t.opts.duration_ns = 0;
 	fake.exits = T0 + 20 * MS; /* before the second snapshot */
@@ -235,7 +232,7 @@ static void stopped_by_exit(void **state)
 /*
  * What a terminal sends reaches the command by itself, what the kernel sends is for the recorder.
  */
-static void passes_signals_on(void **state)
+TEST(passes_signals_on)
 {
 	t.opts.launch = &t.launch;
 	t.opts.duration_ns = 0;
@@ -258,7 +255,7 @@ static void passes_signals_on(void **state)
 	assert_int_equal(t.nkilled, 0); /* one that runs gets nothing */
 }
 
-static void stopped_by_exec(void **state)
+TEST(stopped_by_exec)
 {
 	add(T0 + 200 * MS, GT_EXEC);
 	add(T0 + 200 * MS, GT_PARK);
@@ -279,7 +276,7 @@ static void stopped_by_exec(void **state)
 }
 
 /* It is found when the rings are drained to the end. */
-static void exec_at_the_end(void **state)
+TEST(exec_at_the_end)
 {
 	t.lag = 3 * MS;
 	t.opts.duration_ns = 100 * MS;
@@ -298,7 +295,7 @@ static void exec_at_the_end(void **state)
 	assert_int_equal(t.t1, T0 + 100 * MS + 1);
 }
 
-static void exec_before_the_window(void **state)
+TEST(exec_before_the_window)
 {
 	add(T0, GT_EXEC);
 	assert_int_equal(run(), -ESRCH);
@@ -314,7 +311,7 @@ static void exec_before_the_window(void **state)
 }
 
 /* A thread that was stopped within a record may never write it: two seconds are waited. */
-static void patience_at_the_end(void **state)
+TEST(patience_at_the_end)
 {
 	t.stuck = T0 + 500 * MS;
 	assert_int_equal(run(), 0);
@@ -331,7 +328,7 @@ static void patience_at_the_end(void **state)
 	assert_in_range(fake.now, t.t1 + 3 * MS, t.t1 + 4 * MS);
 }
 
-static void pauses(void **state)
+TEST(pauses)
 {
 	t.opts.duration_ns = 105 * MS + MS / 2;
 	add(T0 + 10 * MS, GT_PARK);
@@ -366,7 +363,7 @@ static void pauses(void **state)
 	assert_int_equal(noted("poll0"), 1);
 }
 
-static void drain_fails(void **state)
+TEST(drain_fails)
 {
 	t.drain_fails = T0 + 100 * MS;
 	assert_int_equal(run(), -EIO);
@@ -403,7 +400,7 @@ static void drain_fails(void **state)
 }
 
 /* The counters, every 200 ms and at the end; each kind that lost some reaches the sink. */
-static void losses(void **state)
+TEST(losses)
 {
 	t.counters.lost[0] = 3;
 	t.counters.lost[GT_KIND_END - 1] = 4;
@@ -424,7 +421,7 @@ static void losses(void **state)
 }
 
 /* A probe of the heap that is hit more than 1000 times per second; drains are 10 ms apart. */
-static void heap_changes_often(void **state)
+TEST(heap_changes_often)
 {
 	t.heap_changes = 9;
 	assert_int_equal(run(), 0);
@@ -441,7 +438,7 @@ static void heap_changes_often(void **state)
 }
 
 /* A hole in a ring: the counters are read at once, though not before the snapshots were given. */
-static void follows_losses(void **state)
+TEST(follows_losses)
 {
 	t.losses = 5;
 	t.opts.duration_ns = 150 * MS;
@@ -457,34 +454,4 @@ static void follows_losses(void **state)
 	assert_int_equal(run(), -ENOSPC);
 	assert_int_equal(t.steps, 1);
 	assert_int_equal(fake.now, t.given_at);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(for_a_duration),
-		TEST(with_inline_probes),
-		TEST(times_before),
-		TEST(kernel_events),
-		TEST(memory),
-		TEST(progress),
-		TEST(two_snapshots),
-		TEST(second_at_its_time),
-		TEST(given_after_its_end),
-		TEST(snapshot_fails),
-		TEST(stopped_by_signal),
-		TEST(stopped_by_exit),
-		TEST(passes_signals_on),
-		TEST(stopped_by_exec),
-		TEST(exec_at_the_end),
-		TEST(exec_before_the_window),
-		TEST(patience_at_the_end),
-		TEST(pauses),
-		TEST(drain_fails),
-		TEST(losses),
-		TEST(follows_losses),
-		TEST(heap_changes_often),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The start of a recording: privileges, a started command, checks of its layout, failures. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/recorder_fixture.h"
 
-static void kept_privileges(void **state)
+FIXTURE(set_up, tear_down)
+
+TEST(kept_privileges)
 {
 	assert_int_equal(run(), 0);
 	assert_int_equal(fake.kept, PRIVILEGE_READ);
@@ -31,7 +28,7 @@ static void kept_privileges(void **state)
 /*
  * Its libraries are opened when the snapshots are given; privileges for that are kept until then.
  */
-static void command(void **state)
+TEST(command)
 {
 	char first[32];
 
@@ -48,7 +45,7 @@ static void command(void **state)
 	assert_true(t.stats.layout_checked);
 }
 
-static void layout_does_not_fit(void **state)
+TEST(layout_does_not_fit)
 {
 	t.opts.launch = &t.launch;
 	t.opts.duration_ns = 5000 * MS;
@@ -75,7 +72,7 @@ static void layout_does_not_fit(void **state)
 }
 
 /* A failure that is not about the layout does not end the recording; a stopped process does. */
-static void layout_cannot_be_checked(void **state)
+TEST(layout_cannot_be_checked)
 {
 	static const int harmless[] = { -ESRCH, -EINTR };
 
@@ -103,7 +100,7 @@ static void layout_cannot_be_checked(void **state)
  * One that had just begun, not held at its exec: looked at every 20 ms, and not examined until it
  * runs.
  */
-static void just_begun(void **state)
+TEST(just_begun)
 {
 	t.opts.exec_time = 4000 * MS;
 	t.opts.duration_ns = 3000 * MS;
@@ -114,7 +111,7 @@ static void just_begun(void **state)
 	assert_true(t.stats.layout_checked);
 }
 
-static void cannot_begin(void **state)
+TEST(cannot_begin)
 {
 	fake.attach_error = -ENOENT;
 	assert_int_equal(run(), -ENOENT);
@@ -148,14 +145,4 @@ static void cannot_begin(void **state)
 	t.start_error = -EIO;
 	assert_int_equal(run(), -EIO);
 	assert_int_equal(noted("release"), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(kept_privileges),		TEST(command),	  TEST(layout_does_not_fit),
-		TEST(layout_cannot_be_checked), TEST(just_begun), TEST(cannot_begin),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

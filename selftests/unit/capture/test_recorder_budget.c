@@ -4,12 +4,7 @@
  * noted in the trace, and what happens if they cannot be attached. What is decided is tested in
  * budget/test_budget.c. A hit is assumed to take 1.06 us, because no trap can be measured here.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/recorder_fixture.h"
 
 #define SECOND (1000 * MS)
@@ -24,7 +19,7 @@ static int set_up_budget(void **state)
 	return 0;
 }
 
-#define TEST_BUDGET(name) cmocka_unit_test_setup_teardown(name, set_up_budget, tear_down)
+FIXTURE(set_up_budget, tear_down)
 
 static uint64_t hits(void)
 {
@@ -32,7 +27,7 @@ static uint64_t hits(void)
 }
 
 /* 10,000 hits per second or more take more than 1 % of a CPU. */
-static void pauses(void **state)
+TEST(pauses)
 {
 	t.busy = 200;
 	assert_int_equal(run(), 0);
@@ -49,7 +44,7 @@ static void pauses(void **state)
 	assert_int_equal(t.paused_steps, 0);
 }
 
-static void cheap(void **state)
+TEST(cheap)
 {
 	t.busy = 10;
 	assert_int_equal(run(), 0);
@@ -59,7 +54,7 @@ static void cheap(void **state)
 	assert_in_range(t.stats.overhead_ns, hits() * (HIT_NS - 10), hits() * (HIT_NS + 10));
 }
 
-static void without_a_budget(void **state)
+TEST(without_a_budget)
 {
 	t.opts.budget.share = 0;
 	t.busy = 200;
@@ -70,7 +65,7 @@ static void without_a_budget(void **state)
 }
 
 /* The process has ended, or executes another program. */
-static void ends_in_a_pause(void **state)
+TEST(ends_in_a_pause)
 {
 	t.busy = 200;
 	t.resume_error = -ESRCH;
@@ -82,7 +77,7 @@ static void ends_in_a_pause(void **state)
 }
 
 /* What was recorded is kept, and the reason is reported. */
-static void cannot_continue(void **state)
+TEST(cannot_continue)
 {
 	t.busy = 200;
 	t.resume_error = -EPERM;
@@ -93,7 +88,7 @@ static void cannot_continue(void **state)
 }
 
 /* A signal and the end of the time are noticed in a pause. */
-static void stopped_in_a_pause(void **state)
+TEST(stopped_in_a_pause)
 {
 	t.busy = 2000;
 	t.opts.duration_ns = 3 * SECOND;
@@ -101,15 +96,4 @@ static void stopped_in_a_pause(void **state)
 	assert_int_equal(t.stats.overhead_pauses, 1);
 	assert_int_equal(t.t1, T0 + 3 * SECOND);
 	assert_int_equal(t.committed, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_BUDGET(pauses),	       TEST_BUDGET(cheap),
-		TEST_BUDGET(without_a_budget), TEST_BUDGET(ends_in_a_pause),
-		TEST_BUDGET(cannot_continue),  TEST_BUDGET(stopped_in_a_pause),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

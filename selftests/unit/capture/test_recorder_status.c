@@ -3,15 +3,12 @@
  * The state of a recording while it continues: which samples the rates are computed from, and that
  * every figure is that of its source.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/recorder_fixture.h"
 
 #include "capture/recorder_impl.h"
+
+FIXTURE(set_up, tear_down)
 
 #define SECOND (1000 * MS)
 
@@ -51,7 +48,7 @@ static struct status status(void)
 }
 
 /* Between the ends of generations, not the times of requests. */
-static void rates(void **state)
+TEST(rates)
 {
 	struct status s;
 
@@ -77,7 +74,7 @@ static void rates(void **state)
 	assert_int_equal(status().last.events, 2000);
 }
 
-static void many_generations(void **state)
+TEST(many_generations)
 {
 	struct status s;
 
@@ -93,7 +90,7 @@ static void many_generations(void **state)
 	}
 }
 
-static void figures(void **state)
+TEST(figures)
 {
 	struct status s;
 
@@ -141,7 +138,7 @@ static void figures(void **state)
 }
 
 /* Losses are counted later than records, so that a sum may seem to become smaller. */
-static void sums_only_grow(void **state)
+TEST(sums_only_grow)
 {
 	struct status s;
 
@@ -152,16 +149,4 @@ static void sums_only_grow(void **state)
 	s = status();
 	assert_int_equal(s.last.probes, 100);
 	assert_int_equal(s.now.probes, 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(rates),
-		TEST(many_generations),
-		TEST(figures),
-		TEST(sums_only_grow),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,7 @@
  * The windows of a duty cycle: when each begins and ends, what is forgotten between two of them, and
  * what ends the recording. An attach takes 70 ms.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/recorder_fixture.h"
 
 #define LENGTH (50 * MS)
@@ -22,6 +17,8 @@ static int set_up_cycle(void **state)
 	return 0;
 }
 
+FIXTURE(set_up_cycle, tear_down)
+
 static void assert_windows(uint64_t first, unsigned int n)
 {
 	assert_int_equal(t.windows, n);
@@ -32,7 +29,7 @@ static void assert_windows(uint64_t first, unsigned int n)
 }
 
 /* The programs are loaded once. The duration counts from the start of the first window. */
-static void in_periods(void **state)
+TEST(in_periods)
 {
 	t.opts.duration_ns = 3 * PERIOD + LENGTH / 2;
 	add(T0 + 10 * MS, GT_PARK);
@@ -61,7 +58,7 @@ static void in_periods(void **state)
 }
 
 /* The duration may end within the first window. */
-static void cut(void **state)
+TEST(cut)
 {
 	t.opts.duration_ns = LENGTH / 5;
 	assert_int_equal(run(), 0);
@@ -70,7 +67,7 @@ static void cut(void **state)
 }
 
 /* The attach of the first aligned window takes longer than expected; it is as long as the others. */
-static void aligned(void **state)
+TEST(aligned)
 {
 	t.opts.cycle.is_aligned = true;
 	t.opts.duration_ns = PERIOD + 500 * MS;
@@ -82,7 +79,7 @@ static void aligned(void **state)
 }
 
 /* The recorder looks for the next window again; the distance to the one before does not count. */
-static void clock_is_set(void **state)
+TEST(clock_is_set)
 {
 	t.opts.cycle.is_aligned = true;
 	t.opts.duration_ns = PERIOD;
@@ -95,7 +92,7 @@ static void clock_is_set(void **state)
 }
 
 /* The time of a window has passed: it is left out, and the next ones keep their times. */
-static void too_short(void **state)
+TEST(too_short)
 {
 	t.opts.cycle.period_ns = 60 * MS;
 	t.opts.duration_ns = 1000 * MS;
@@ -107,7 +104,7 @@ static void too_short(void **state)
 			 (t.window[t.windows - 1].t0 - T0) / (60 * MS) + 1 - t.windows);
 }
 
-static void disk_is_slow(void **state)
+TEST(disk_is_slow)
 {
 	t.fulls = 2;
 	t.opts.duration_ns = 3 * PERIOD;
@@ -116,7 +113,7 @@ static void disk_is_slow(void **state)
 	assert_int_equal(noted("attach"), 3);
 }
 
-static void process_ends(void **state)
+TEST(process_ends)
 {
 	fake.exits = T0 + PERIOD + 500 * MS; /* between two windows */
 	assert_int_equal(run(), 0);
@@ -133,7 +130,7 @@ static void process_ends(void **state)
 	assert_int_equal(t.committed, 0);
 }
 
-static void other_program(void **state)
+TEST(other_program)
 {
 	t.replaced_at = T0 + 500 * MS;
 	assert_int_equal(run(), 0);
@@ -148,7 +145,7 @@ static void other_program(void **state)
 	assert_int_equal(t.window[1].t1, T0 + PERIOD + 20 * MS);
 }
 
-static void failures(void **state)
+TEST(failures)
 {
 	t.reset_error = -ENOMEM;
 	assert_int_equal(run(), -ENOMEM);
@@ -170,7 +167,7 @@ static void failures(void **state)
 	assert_int_equal(t.windows, 1);
 }
 
-static void keeps_what_attaches(void **state)
+TEST(keeps_what_attaches)
 {
 	t.opts.duration_ns = PERIOD;
 	assert_int_equal(run(), 0);
@@ -192,15 +189,3 @@ static void keeps_what_attaches(void **state)
 }
 
 #undef TEST
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_cycle, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(cut),	 TEST(in_periods),	    TEST(aligned),	TEST(clock_is_set),
-		TEST(too_short), TEST(disk_is_slow),	    TEST(process_ends), TEST(other_program),
-		TEST(failures),	 TEST(keeps_what_attaches),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -5,16 +5,9 @@
  * The process, the sink and the thread are this file's: a read runs when the test lets it, or when
  * it is joined, so that no test waits.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <pthread.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "capture/resync.h"
 #include "capture/sink.h"
 #include "target/process/snapshot.h"
@@ -131,6 +124,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+FIXTURE(set_up, tear_down)
+
 static void step_at(uint64_t now, uint64_t watermark)
 {
 	f.now = now;
@@ -168,7 +163,7 @@ static void complete(void)
 
 /* ---- tests ---- */
 
-static void nothing_lost(void **state)
+TEST(nothing_lost)
 {
 	for (uint64_t now = 0; now < 5000 * MS; now += 100 * MS)
 		step_at(now, now);
@@ -176,7 +171,7 @@ static void nothing_lost(void **state)
 	assert_int_equal(f.reads, 0);
 }
 
-static void a_pair(void **state)
+TEST(a_pair)
 {
 	uint64_t first, end;
 
@@ -214,7 +209,7 @@ static void a_pair(void **state)
 }
 
 /* Losses that go on: a pair a second, from the begin of the one to that of the next. */
-static void once_a_second(void **state)
+TEST(once_a_second)
 {
 	uint64_t first;
 
@@ -232,7 +227,7 @@ static void once_a_second(void **state)
 }
 
 /* Reading takes a fifth of the time at most: 2 * 150 ms, and 170 ns for each goroutine. */
-static void huge_process(void **state)
+TEST(huge_process)
 {
 	const uint64_t cost = 2 * 150 * MS + 1000000 * 170;
 	uint64_t first;
@@ -251,7 +246,7 @@ static void huge_process(void **state)
 }
 
 /* The time for more losses to come begins again with each loss after a pair. */
-static void settles_again(void **state)
+TEST(settles_again)
 {
 	lose(5000 * MS);
 	complete();
@@ -260,7 +255,7 @@ static void settles_again(void **state)
 }
 
 /* A read that fails: tried again a second later, three times, and then not until more is lost. */
-static void unreadable(void **state)
+TEST(unreadable)
 {
 	uint64_t begun;
 
@@ -301,7 +296,7 @@ static void unreadable(void **state)
 	}
 }
 
-static void second_unreadable(void **state)
+TEST(second_unreadable)
 {
 	lose(5000 * MS);
 	run_thread();
@@ -321,7 +316,7 @@ static void second_unreadable(void **state)
 }
 
 /* Without a thread each read is done within the step. */
-static void no_thread(void **state)
+TEST(no_thread)
 {
 	uint64_t end;
 
@@ -350,7 +345,7 @@ static void no_thread(void **state)
 }
 
 /* A pair that begins while the recording ends: its read is cancelled and waited for. */
-static void destroyed_while_reading(void **state)
+TEST(destroyed_while_reading)
 {
 	lose(5000 * MS);
 	resync__destroy(f.r);
@@ -378,7 +373,7 @@ static void destroyed_while_reading(void **state)
 	f.r = NULL;
 }
 
-static void sink_fails(void **state)
+TEST(sink_fails)
 {
 	f.create_error = EAGAIN;
 	lose(5000 * MS);
@@ -386,18 +381,4 @@ static void sink_fails(void **state)
 	f.sink_error = -ENOSPC;
 	step_at(f.now, UINT64_MAX);
 	assert_int_equal(f.pairs, 1);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(nothing_lost),	 TEST(a_pair),	      TEST(once_a_second),
-		TEST(huge_process),	 TEST(settles_again), TEST(unreadable),
-		TEST(second_unreadable), TEST(no_thread),     TEST(destroyed_while_reading),
-		TEST(sink_fails),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,21 +3,13 @@
  * How many rings there are and how large, by the number of CPUs; what is left when one cannot be
  * made.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "unit/test.h"
 #include "capture/rings.h"
 #include "gotrace/counters.h"
 #include "gotrace/window.h"
@@ -158,8 +150,10 @@ static int tear_down(void **state)
 	return 0;
 }
 
+FIXTURE(set_up, tear_down)
+
 /* One for eight CPUs and four at least; 16 to 48 MiB together, each a power of two. */
-static void sizes(void **state)
+TEST(sizes)
 {
 	static const struct {
 		int cpus;
@@ -190,7 +184,7 @@ static void sizes(void **state)
 	}
 }
 
-static void without_rings(void **state)
+TEST(without_rings)
 {
 	assert_int_equal(rings__start_none(&t.r), 0);
 	assert_int_equal(rings__finish(&t.r), 0);
@@ -211,7 +205,7 @@ static void without_rings(void **state)
 	assert_int_equal(t.reused, 8);
 }
 
-static void no_threads(void **state)
+TEST(no_threads)
 {
 	t.no_threads = true;
 	assert_int_equal(rings__start(&t.r, 0), 0);
@@ -219,7 +213,7 @@ static void no_threads(void **state)
 	assert_int_equal(rings__finish(&t.r), 0);
 }
 
-static void cannot_be_made(void **state)
+TEST(cannot_be_made)
 {
 	for (unsigned int fails = 1; fails <= 7; fails++) { /* one of the maps: no ring is tried */
 		set_up(NULL);
@@ -242,7 +236,7 @@ static void cannot_be_made(void **state)
 }
 
 /* Each map once, and every slot; one that has just gone is no failure. */
-static void reset(void **state)
+TEST(reset)
 {
 	assert_int_equal(rings__start(&t.r, 0), 0);
 	assert_int_equal(rings__finish(&t.r), 0);
@@ -261,16 +255,4 @@ static void reset(void **state)
 	t.delete_error = -EPERM;
 	assert_int_equal(rings__reset(&t.r), -EPERM);
 	assert_int_equal(t.deleted, 1);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(sizes), TEST(without_rings),  TEST(no_threads),
-		TEST(reset), TEST(cannot_be_made),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,22 +3,13 @@
  * CPU samples and the events of each CPU: which CPUs get one, how often it comes, and the reason
  * when it cannot be had. perf_event_open() and libbpf are this file's.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 
+#include "unit/test.h"
 #include "capture/cpu_events.h"
 #include "capture/sampler.h"
 
@@ -118,6 +109,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+FIXTURE(set_up, tear_down)
+
 static int open_it(void)
 {
 	const struct gt_config config = { .tgid = 42 };
@@ -135,7 +128,7 @@ static void assert_error(int got, int code, const char *text)
 
 /* ---- tests ---- */
 
-static void on_each_cpu(void **state)
+TEST(on_each_cpu)
 {
 	assert_int_equal(open_it(), 0);
 	assert_int_equal(sampler__attach(t.s, 99, &t.err), 0);
@@ -149,7 +142,7 @@ static void on_each_cpu(void **state)
 	sampler__detach(NULL);
 }
 
-static void a_cpu_that_is_off(void **state)
+TEST(a_cpu_that_is_off)
 {
 	t.off = 1;
 	assert_int_equal(open_it(), 0);
@@ -157,7 +150,7 @@ static void a_cpu_that_is_off(void **state)
 	assert_int_equal(t.links, 3);
 }
 
-static void cannot_attach(void **state)
+TEST(cannot_attach)
 {
 	assert_int_equal(open_it(), 0);
 	t.open_error = EMFILE;
@@ -176,7 +169,7 @@ static void cannot_attach(void **state)
 	assert_error(sampler__attach(t.s, 99, &t.err), -EIO, "Input/output error");
 }
 
-static void reasons(void **state)
+TEST(reasons)
 {
 	static const struct {
 		int error;
@@ -203,18 +196,4 @@ static void reasons(void **state)
 	fake.load_error = -EACCES;
 	assert_error(open_it(), -EACCES, "not permitted");
 	assert_int_equal(fake.rodata.config.tgid, 42);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(on_each_cpu),
-		TEST(a_cpu_that_is_off),
-		TEST(cannot_attach),
-		TEST(reasons),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

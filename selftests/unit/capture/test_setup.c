@@ -3,19 +3,10 @@
  * What is recorded: which options the session gets, how a program that changed meanwhile is
  * noticed, the file's facts, and the signals that end a recording. The process is made up.
  */
-#include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "capture/hits.h"
 #include "capture/launch.h"
 #include "capture/setup.h"
@@ -44,20 +35,9 @@ static struct {
 	struct error err;
 } t;
 
-uint64_t clock__wall_at(uint64_t mono)
-{
-	return mono + 1000;
-}
-
-bool process__alive(const struct process *proc)
-{
-	return !t.ended;
-}
-
-bool process__is_same(const struct process *proc)
-{
-	return !t.replaced;
-}
+STUB(uint64_t, clock__wall_at, (uint64_t mono), mono + 1000)
+STUB(bool, process__alive, (const struct process *), !t.ended)
+STUB(bool, process__is_same, (const struct process *), !t.replaced)
 
 int process__find_bias(struct process *proc, const struct elf_image *elf, struct error *err)
 {
@@ -72,15 +52,8 @@ int text__check(const struct process *proc, const struct elf_image *elf,
 	return t.text_error;
 }
 
-bool probes__calls_only(const struct probes *s)
-{
-	return t.calls_only;
-}
-
-bool probes__has_kernel(const struct probes *s)
-{
-	return t.kernel;
-}
+STUB(bool, probes__calls_only, (const struct probes *), t.calls_only)
+STUB(bool, probes__has_kernel, (const struct probes *), t.kernel)
 
 int probes__attach(struct probes *s, struct error *err)
 {
@@ -136,20 +109,9 @@ int hits__open_trap(struct hits **ret, struct error *err)
 	return 0;
 }
 
-double hits__trap_ns(void)
-{
-	return t.trap_ns;
-}
-
-const char *elf_image__build_id(const struct elf_image *elf)
-{
-	return t.build_id;
-}
-
-const char *elf_image__go_build_id(const struct elf_image *elf)
-{
-	return t.go_build_id;
-}
+STUB(double, hits__trap_ns, (void), t.trap_ns)
+STUB(const char *, elf_image__build_id, (const struct elf_image *), t.build_id)
+STUB(const char *, elf_image__go_build_id, (const struct elf_image *), t.go_build_id)
 
 void pclntab__symbolizer(struct pclntab *pt, uint64_t bias, struct symbolizer *ret)
 {
@@ -190,6 +152,8 @@ static int set_up(void **state)
 	return 0;
 }
 
+FIXTURE(set_up, NULL)
+
 static int attach(void)
 {
 	t.err.text[0] = 0;
@@ -198,7 +162,7 @@ static int attach(void)
 
 /* ---- tests ---- */
 
-static void session_options(void **state)
+TEST(session_options)
 {
 	struct probes_opts got;
 
@@ -225,7 +189,7 @@ static void session_options(void **state)
 }
 
 /* The times of derived events depend on what a trap takes, if that is known. */
-static void measures_a_trap(void **state)
+TEST(measures_a_trap)
 {
 	static const struct {
 		double trap_ns;
@@ -250,7 +214,7 @@ static void measures_a_trap(void **state)
 	assert_non_null(trap);
 }
 
-static void attaches(void **state)
+TEST(attaches)
 {
 	assert_int_equal(attach(), 0);
 	assert_int_equal(t.texts, 1);
@@ -263,7 +227,7 @@ static void attaches(void **state)
 }
 
 /* What threads run that have had no hit yet; a command has not run anything. */
-static void tells_what_threads_run(void **state)
+TEST(tells_what_threads_run)
 {
 	t.layout.derives_parks = true;
 	assert_true(setup__probes(&t.opts, 0).derives);
@@ -292,7 +256,7 @@ static void tells_what_threads_run(void **state)
 }
 
 /* Inline probes are in place before the uprobes, and record after them. */
-static void inline_probes_come_first(void **state)
+TEST(inline_probes_come_first)
 {
 	struct inline_probes *inl = (struct inline_probes *)&t;
 
@@ -309,7 +273,7 @@ static void inline_probes_come_first(void **state)
 }
 
 /* A command is held at its exec: neither its code nor what it runs is looked at. */
-static void attaches_to_a_command(void **state)
+TEST(attaches_to_a_command)
 {
 	t.opts.launch = &t.launch;
 	t.text_error = -EPROTO;
@@ -321,7 +285,7 @@ static void attaches_to_a_command(void **state)
 	assert_int_equal(attach(), -EPERM);
 }
 
-static void changed_meanwhile(void **state)
+TEST(changed_meanwhile)
 {
 	const char *replaced =
 		"process 42 executed another program while probes were being attached";
@@ -347,7 +311,7 @@ static void changed_meanwhile(void **state)
 	assert_string_equal(t.err.text, "no bias");
 }
 
-static void facts(void **state)
+TEST(facts)
 {
 	struct raw_header got;
 
@@ -380,7 +344,7 @@ static void facts(void **state)
 	assert_int_equal(strlen(got.exe), sizeof(got.exe) - 1);
 }
 
-static void symbols(void **state)
+TEST(symbols)
 {
 	struct symbolizer got;
 
@@ -395,7 +359,7 @@ static void symbols(void **state)
 	assert_ptr_equal(got.ctx, (void *)0x400000); /* Go's alone */
 }
 
-static void signals(void **state)
+TEST(signals)
 {
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 	struct signalfd_siginfo info;
@@ -414,24 +378,4 @@ static void signals(void **state)
 		assert_int_equal(info.ssi_signo, ends[i]);
 	}
 	close(fd);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(session_options),
-		TEST(measures_a_trap),
-		TEST(attaches),
-		TEST(attaches_to_a_command),
-		TEST(tells_what_threads_run),
-		TEST(inline_probes_come_first),
-		TEST(changed_meanwhile),
-		TEST(facts),
-		TEST(symbols),
-		TEST(signals),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,9 @@
  * Tests of the sink with a fake sequencer: how it handles the results of the sequencer and of the
  * files, and which failure it reports.
  */
-#include <errno.h>
 #include <sys/stat.h>
 
+#include "unit/test.h"
 #include "capture/sink.h"
 #include "unit/trace_bytes.h"
 #include "unit/watched_sequencer.h"
@@ -24,9 +24,7 @@ int sequencer__create(struct sequencer **ret, const struct sequencer_opts *opts)
 	return 0;
 }
 
-void sequencer__destroy(struct sequencer *s)
-{
-}
+STUB_VOID(sequencer__destroy, (struct sequencer *))
 
 static int answered(void)
 {
@@ -94,15 +92,8 @@ int sequencer__lost(struct sequencer *s, unsigned int kind, uint64_t count)
 }
 
 /* Used by a flight recorder only. */
-bool sequencer__is_ready(const struct sequencer *s)
-{
-	return true;
-}
-
-bool sequencer__in_pause(const struct sequencer *s)
-{
-	return false;
-}
+STUB(bool, sequencer__is_ready, (const struct sequencer *), true)
+STUB(bool, sequencer__in_pause, (const struct sequencer *), false)
 
 int sequencer__end_generation(struct sequencer *s)
 {
@@ -131,7 +122,7 @@ static struct sink *open_sink(const char *path)
  * Each returns what the sequencer does, but for the two answers that are no failures of the
  * recording.
  */
-static void answers(void **state)
+TEST(answers)
 {
 	static const int codes[] = { 0, -EBADMSG, -EAGAIN, -ENOMEM, -ENOSPC };
 	struct sink *s = open_sink(scratch("answers"));
@@ -175,7 +166,7 @@ static void answers(void **state)
 }
 
 /* Nothing was written yet: the failure is reported, and no file is left. */
-static void a_failure(void **state)
+TEST(a_failure)
 {
 	const char *path = scratch("failure");
 	struct sink *s = open_sink(path);
@@ -196,7 +187,7 @@ static void a_failure(void **state)
 	sink__destroy(s);
 }
 
-static void paths_that_cannot_be(void **state)
+TEST(paths_that_cannot_be)
 {
 	struct sink_opts opts = { .path = "/nowhere/at/all" };
 	struct error err = {};
@@ -222,15 +213,4 @@ static void paths_that_cannot_be(void **state)
 	}
 	assert_string_equal(err.text, text);
 	sink__destroy(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers),
-		cmocka_unit_test(a_failure),
-		cmocka_unit_test(paths_that_cannot_be),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

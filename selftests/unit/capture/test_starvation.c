@@ -3,12 +3,7 @@
  * Which losses are because the recorder got no CPU: by times and numbers of the kernel that the
  * test makes up.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "capture/starvation.h"
 #include "lib/clock.h"
 
@@ -29,11 +24,10 @@ static void losses_at(struct starvation *s, uint64_t ms, uint64_t count)
 }
 
 /* Losses while it gets its CPU are others' fault. */
-static void in_time(void **state)
+TEST(in_time)
 {
 	struct starvation s = { .fd = -1 };
 
-	(void)state;
 	drain_at(&s, 1000, 500); /* before the first drain it may have waited as long as it likes */
 	for (uint64_t ms = 1005; ms < 3000; ms += 5) {
 		drain_at(&s, ms, 500 + (ms - 1000) / 3);
@@ -44,11 +38,10 @@ static void in_time(void **state)
 	assert_int_equal(s.counted, 2995);
 }
 
-static void starved(void **state)
+TEST(starved)
 {
 	struct starvation s = { .fd = -1 };
 
-	(void)state;
 	drain_at(&s, 1000, 0);
 	losses_at(&s, 1000, 7); /* of before */
 	drain_at(&s, 1300, 290);
@@ -72,7 +65,7 @@ static void starved(void **state)
 /*
  * 20 ms and half of the time are the bounds; what it waited before the last drain does not count.
  */
-static void bounds(void **state)
+TEST(bounds)
 {
 	static const struct {
 		uint64_t gap, waited;
@@ -82,7 +75,6 @@ static void bounds(void **state)
 		{ 300, 149, 0 }, { 300, 150, 1 }, { 300, 900, 1 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct starvation s = { .fd = -1 };
 
@@ -97,11 +89,10 @@ static void bounds(void **state)
  * A recorder that worked, or slept, for long was not starved. Without the kernel's figures none is
  * reported as starved.
  */
-static void late_for_other_reasons(void **state)
+TEST(late_for_other_reasons)
 {
 	struct starvation s = { .fd = -1 };
 
-	(void)state;
 	drain_at(&s, 1000, 100);
 	drain_at(&s, 2000, 110);
 	losses_at(&s, 2000, 50);
@@ -112,11 +103,10 @@ static void late_for_other_reasons(void **state)
 }
 
 /* The kernel's number of this very thread. */
-static void by_the_kernel(void **state)
+TEST(by_the_kernel)
 {
 	struct starvation s;
 
-	(void)state;
 	starvation__init(&s);
 	if (s.fd < 0)
 		skip();
@@ -127,16 +117,4 @@ static void by_the_kernel(void **state)
 	assert_int_equal(s.times, 0);
 	starvation__deinit(&s);
 	assert_int_equal(s.fd, -1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_time),	 cmocka_unit_test(starved),
-		cmocka_unit_test(bounds),	 cmocka_unit_test(late_for_other_reasons),
-		cmocka_unit_test(by_the_kernel),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,19 +4,12 @@
  * what comes of each exec, and the reason when the programs cannot be loaded. libbpf is this
  * file's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "unit/test.h"
 #include "capture/tracker.h"
 
 #include "unit/fake_skeleton.h"
@@ -163,7 +156,9 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void execs_are_handed_over(void **state)
+FIXTURE(set_up, tear_down)
+
+TEST(execs_are_handed_over)
 {
 	static const struct gt_followed_exec exec = { .time = 5, .pid = 77, .comm = "server" };
 
@@ -185,7 +180,7 @@ static void execs_are_handed_over(void **state)
 	assert_int_equal(t.freed, 1);
 }
 
-static void followed_processes(void **state)
+TEST(followed_processes)
 {
 	struct follow_bpf__bss *bss = (void *)&fake.rodata;
 	pid_t self = getpid();
@@ -205,7 +200,7 @@ static void followed_processes(void **state)
 	assert_int_equal(tracker__overflows(t.tracker), 3);
 }
 
-static void processes_alone(void **state)
+TEST(processes_alone)
 {
 	assert_int_equal(create(), 0);
 	assert_int_equal(tracker__add_alone(t.tracker, getpid()), 0);
@@ -215,7 +210,7 @@ static void processes_alone(void **state)
 	assert_true(tracker__is_empty(t.tracker));
 }
 
-static void watched_names(void **state)
+TEST(watched_names)
 {
 	static const char zeros[GT_WATCHED_NAME_SIZE];
 	struct follow_bpf__bss *bss = (void *)&fake.rodata;
@@ -230,7 +225,7 @@ static void watched_names(void **state)
 	assert_int_equal(tracker__watch_name(t.tracker, "other"), -E2BIG);
 }
 
-static void watched_cgroup(void **state)
+TEST(watched_cgroup)
 {
 	struct follow_bpf__bss *bss = (void *)&fake.rodata;
 
@@ -246,7 +241,7 @@ static void watched_cgroup(void **state)
 }
 
 /* A process that has ended, be it as a zombie, is not followed: nothing would say that it ended. */
-static void ended_processes(void **state)
+TEST(ended_processes)
 {
 	siginfo_t info;
 	pid_t pid = fork();
@@ -264,7 +259,7 @@ static void ended_processes(void **state)
 	assert_int_equal(tracker__add(t.tracker, getpid()), -E2BIG);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	fake.open_error = -EPERM;
 	assert_int_equal(create(), -EPERM);
@@ -284,20 +279,4 @@ static void refused(void **state)
 	assert_non_null(strstr(t.err.text, "Too many open files"));
 	assert_null(t.tracker);
 	assert_int_equal(t.freed, 0);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(execs_are_handed_over),
-		TEST(followed_processes),
-		TEST(processes_alone),
-		TEST(watched_names),
-		TEST(watched_cgroup),
-		TEST(ended_processes),
-		TEST(refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Statistics of `gotrace diff`: Student's distribution, estimates from slices, intervals. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "unit/test.h"
 #include "diff/estimate.h"
 
 static void close_to(double have, double want, double relative)
@@ -16,7 +12,7 @@ static void close_to(double have, double want, double relative)
 }
 
 /* Tables of Student's distribution; with one and two degrees of freedom there is a formula. */
-static void student(void **state)
+TEST(student)
 {
 	close_to(student__upper(0.025, 10), 2.228138852, 1e-8);
 	close_to(student__upper(0.005, 30), 2.749995654, 1e-8);
@@ -30,7 +26,7 @@ static void student(void **state)
 	}
 }
 
-static void mean(void **state)
+TEST(mean)
 {
 	static const double sums[] = { 1, 2, 3, 4, 99 }, weights[] = { 2, 2, 2, 2, 0 };
 	struct estimate e = estimate__ratio(sums, weights, 5);
@@ -44,7 +40,7 @@ static void mean(void **state)
 }
 
 /* Slices in which there is more to do and that take longer do not vary. */
-static void ratio(void **state)
+TEST(ratio)
 {
 	static const double sums[] = { 10, 20, 30 }, weights[] = { 1, 2, 3 };
 	struct estimate e = estimate__ratio(sums, weights, 3);
@@ -54,7 +50,7 @@ static void ratio(void **state)
 }
 
 /* Time that passed in slices without requests belongs to requests of others. */
-static void carried(void **state)
+TEST(carried)
 {
 	static const double sums[] = { 1, 2, 3, 4, 99 }, weights[] = { 0, 2, 0, 1, 0 };
 	static const double none[] = { 0, 0, 0, 0, 0 }, want[] = { 0, 3, 0, 106, 0 };
@@ -67,7 +63,7 @@ static void carried(void **state)
 	close_to(estimate__ratio(have, weights, 5).value, 109. / 3, 1e-12);
 }
 
-static void too_few(void **state)
+TEST(too_few)
 {
 	static const double sums[] = { 10, 20 }, weights[] = { 0, 2 }, none[] = { 0, 0 };
 	struct estimate e = estimate__ratio(sums, weights, 2),
@@ -81,7 +77,7 @@ static void too_few(void **state)
 	close_to(c.difference, -9, 1e-12);
 }
 
-static void quantile(void **state)
+TEST(quantile)
 {
 	const double slices[] = { 8, NAN, 12, 10 };
 	struct estimate e = estimate__quantile(10, slices, 4, 0.05);
@@ -94,7 +90,7 @@ static void quantile(void **state)
 }
 
 /* Welch's example of unequal variances: 15 samples with variance 1, 6 with variance 9. */
-static void welch(void **state)
+TEST(welch)
 {
 	const struct estimate a = { true, 10, sqrt(1. / 15), 14, 0 };
 	const struct estimate b = { true, 12, sqrt(9. / 6), 5, 0.25 };
@@ -113,21 +109,10 @@ static void welch(void **state)
 		 2 * (0.25 + student__upper(0.025, 5.510) * sqrt(1.5 + 1.1025 / 15)), 1e-3);
 }
 
-static void equal(void **state)
+TEST(equal)
 {
 	const struct estimate a = { true, 10, 0, 14, 0 }, b = { true, 11, 0, 14, 0 };
 	struct contrast c = contrast__of(&a, &b, 1, 0.025);
 
 	assert_true(c.known && c.low == 1 && c.high == 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(student), cmocka_unit_test(mean),    cmocka_unit_test(ratio),
-		cmocka_unit_test(carried), cmocka_unit_test(too_few), cmocka_unit_test(quantile),
-		cmocka_unit_test(welch),   cmocka_unit_test(equal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

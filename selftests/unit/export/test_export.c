@@ -4,39 +4,24 @@
  * for events in an order that no program makes. check/export.sh compares exports of real traces with
  * the published schemas and other commands.
  */
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/tracker_fixture.h"
 #include "export/export_impl.h"
 
 enum { NONE, MAIN, WORKER, CHAN, STRINGS };
 static const char *const strings[STRINGS] = { "", "main.main", "main.worker", "chan receive" };
 
-static struct dictionary dictionary;
 static struct export *export;
 static char text[4096];
 static FILE *lines;
-static uint64_t on_m, on_p, on_g; /* the context of the next events */
 
 /* ---- a sink ---- */
 
 static void sink_clock(struct export_sink *s, int64_t time, const struct trace_clock *clock)
 {
-	(void)s;
-	(void)time;
-	(void)clock;
 }
 
 static void sink_track(struct export_sink *s, const struct export_track *track)
 {
-	(void)s;
 	if (track->group != EXPORT_COUNTERS)
 		fprintf(lines, "%" PRIu64 "<%" PRIu64 " %.*s\n", track->id, track->parent,
 			(int)track->name.len, track->name.data);
@@ -46,7 +31,6 @@ static void sink_event(struct export_sink *s, const struct export_event *ev)
 {
 	static const char signs[] = { '[', ']', '!', '=' };
 
-	(void)s;
 	if (ev->type == EXPORT_VALUE)
 		return;
 	fprintf(lines, "%" PRId64 " %c%" PRIu64 " %.*s", ev->time, signs[ev->type], ev->track,
@@ -60,7 +44,6 @@ static void sink_event(struct export_sink *s, const struct export_event *ev)
 
 static void sink_finish(struct export_sink *s)
 {
-	(void)s;
 	fprintf(lines, "end\n");
 }
 
@@ -79,10 +62,7 @@ static int setup(void **state)
 	const struct trace_frame frames[] = { { .pc = 1, .func = MAIN },
 					      { .pc = 2, .func = WORKER } };
 
-	(void)state;
-	dictionary__init(&dictionary);
-	for (uint64_t id = 1; id < STRINGS; id++)
-		dictionary__add_string(&dictionary, id, strings[id], strlen(strings[id]));
+	add_strings(strings, STRINGS);
 	dictionary__add_stack(&dictionary, MAIN, &frames[0], 1);
 	dictionary__add_stack(&dictionary, WORKER, &frames[1], 1);
 	export = export__create(&sink);
@@ -92,30 +72,21 @@ static int setup(void **state)
 	return !export || !lines;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-	(void)state;
 	export__destroy(export);
 	fclose(lines);
 	dictionary__deinit(&dictionary);
-	return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static void event(int64_t time, unsigned int type, uint8_t old, uint64_t a, uint64_t b, uint64_t c)
 {
-	const struct trace_event ev = {
-		.time = time,
-		.type = (uint8_t)type,
-		.old = old,
-		.m = on_m,
-		.p = on_p,
-		.g = on_g,
-		.arg = { a, b, c },
-		.dictionary = &dictionary,
-		.parent = TRACE_NO_TASK,
-	};
+	struct trace_event ev = made_event(time, type, a, b, c);
 	static const struct kernel_threads none;
 
+	ev.old = old;
 	export->kernel = &none;
 	assert_int_equal(export__event(export, &ev), 0);
 }
@@ -130,9 +101,8 @@ static void expect(const char *expected)
 }
 
 /* Goroutine 1 of main.main runs on P 0 and thread 7, creates 5, which runs once 1 is blocked. */
-static void arrows(void **state)
+TEST(arrows)
 {
-	(void)state;
 	on_m = 7;
 	on_p = 0;
 	on_g = 1;
@@ -174,9 +144,8 @@ static void arrows(void **state)
 }
 
 /* An ID that is used again, and two goroutines on one P and thread: each slice ends, once. */
-static void hostile(void **state)
+TEST(hostile)
 {
-	(void)state;
 	on_m = 7;
 	on_p = 0;
 	on_g = 1;
@@ -210,14 +179,4 @@ static void hostile(void **state)
 	       "50 ]4 \n"
 	       "50 ]3 \n"
 	       "end\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(arrows, setup, teardown),
-		cmocka_unit_test_setup_teardown(hostile, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * How long the window of the flight recorder is when the state of all goroutines is large, so that
  * not every generation contains it.
  */
+#include "unit/test.h"
 #include "flight/flight.h"
 #include "unit/trace_bytes.h"
 #include "writer/intern.h"
@@ -77,7 +78,7 @@ static uint64_t record(unsigned int seconds, uint64_t window_ns)
 	return length;
 }
 
-static void a_quarter_may_be_missing(void **state)
+TEST(a_quarter_may_be_missing)
 {
 	for (unsigned int seconds = 20; seconds < 28; seconds++) {
 		uint64_t length = record(seconds, 16 * SECOND);
@@ -87,18 +88,7 @@ static void a_quarter_may_be_missing(void **state)
 	}
 }
 
-static void everything_is_kept(void **state)
+TEST(everything_is_kept)
 {
 	assert_int_equal(record(11, 60 * SECOND), 11 * SECOND);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_quarter_may_be_missing),
-		cmocka_unit_test(everything_is_kept),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

@@ -3,10 +3,10 @@
  * The directory of a continuous recording: names, the index, its limit, and what others may have
  * put there.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "unit/test.h"
 #include "flight/finisher.h"
 #include "unit/trace_bytes.h"
 #include "writer/output_file.h"
@@ -51,6 +51,8 @@ static int fresh(void **state)
 	return system(command);
 }
 
+FIXTURE(fresh, NULL)
+
 static void refused(const char *reason)
 {
 	struct error error = {};
@@ -80,7 +82,7 @@ static bool is_there(const char *name)
 	return !lstat(at(name), &st);
 }
 
-static void names(void **state)
+TEST(names)
 {
 	struct file_target target = { "/usr/bin/../we ird/prog\nram-1 (deleted)", 42 };
 	char name[FILE_NAME_SIZE], long_name[300];
@@ -105,7 +107,7 @@ static void names(void **state)
 	assert_false(file_name__is_ours(""));
 }
 
-static void index_of_files(void **state)
+TEST(index_of_files)
 {
 	struct folder *f = open_folder(0);
 
@@ -128,7 +130,7 @@ static void index_of_files(void **state)
 }
 
 /* Two recorders use the directory: none of them overwrites the lines of the other. */
-static void shared(void **state)
+TEST(shared)
 {
 	struct folder *f = open_folder(0), *other = open_folder(0);
 	struct bytes b;
@@ -153,7 +155,7 @@ static void shared(void **state)
 	free(b.data);
 }
 
-static void limit(void **state)
+TEST(limit)
 {
 	struct folder *f = open_folder(4000);
 
@@ -178,7 +180,7 @@ static void limit(void **state)
 }
 
 /* A link of a listed name is no file of ours: neither it nor its target is removed. */
-static void links(void **state)
+TEST(links)
 {
 	struct folder *f = open_folder(4000);
 
@@ -199,7 +201,7 @@ static void links(void **state)
 	assert_content(scratch("outside"), "outside");
 }
 
-static void invalid_index(void **state)
+TEST(invalid_index)
 {
 	static const char *const line[] = {
 		"../x.trace\t1\t7\t1970-01-02T00:00:00.000000001Z\t5\t9\n",
@@ -235,7 +237,7 @@ static void invalid_index(void **state)
 }
 
 /* The oldest files are removed, whatever the limit, and the index lists the others. */
-static void room(void **state)
+TEST(room)
 {
 	struct folder *f = open_folder(0);
 
@@ -261,7 +263,7 @@ static void room(void **state)
 }
 
 /* Files that the index lacks are listed later; until then the limit holds for them. */
-static void index_that_fails(void **state)
+TEST(index_that_fails)
 {
 	struct folder_file file = { .bytes = 2000, .events = 7, .from = 5, .to = 9, .wall_ns = 1 };
 	struct folder *f = open_folder(4000);
@@ -285,7 +287,7 @@ static void index_that_fails(void **state)
 }
 
 /* A directory that was removed is created again; one whose parent is missing is not. */
-static void removed(void **state)
+TEST(removed)
 {
 	struct file_target target = { "prog", 42 };
 	struct folder_file file = { .wall_ns = DAY };
@@ -309,7 +311,7 @@ static void removed(void **state)
 	folder__close(f);
 }
 
-static void not_a_directory(void **state)
+TEST(not_a_directory)
 {
 	write_file(scratch("dir"), "a file");
 	refused("Not a directory");
@@ -317,7 +319,7 @@ static void not_a_directory(void **state)
 }
 
 /* Files are completed in the order in which they were taken; a failure does not end the others. */
-static void finisher(void **state)
+TEST(finisher)
 {
 	struct folder *folder = open_folder(0);
 	struct finisher *f = finisher__create(folder);
@@ -348,17 +350,4 @@ static void finisher(void **state)
 	assert_non_null(strstr(error.text, "cannot complete"));
 	finisher__destroy(f);
 	folder__close(folder);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup(f, fresh)
-	const struct CMUnitTest tests[] = {
-		TEST(names), TEST(index_of_files),   TEST(shared),	    TEST(limit),
-		TEST(links), TEST(invalid_index),    TEST(not_a_directory), TEST(finisher),
-		TEST(room),  TEST(index_that_fails), TEST(removed),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

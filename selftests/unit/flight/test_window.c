@@ -2,8 +2,7 @@
 /*
  * The window of a flight recorder: its two limits, where it may begin, and copies of it.
  */
-#include <errno.h>
-
+#include "unit/test.h"
 #include "flight/window.h"
 #include "unit/trace_bytes.h"
 #include "writer/output_file.h"
@@ -39,7 +38,7 @@ static void contains(const struct window *w, unsigned int from, unsigned int to,
 	assert_int_equal(sums.bytes, bytes);
 }
 
-static void limit_of_age(void **state)
+TEST(limit_of_age)
 {
 	struct window *w = window__create(1 << 20, 3 * SECOND);
 
@@ -50,7 +49,7 @@ static void limit_of_age(void **state)
 	window__destroy(w);
 }
 
-static void limit_of_bytes(void **state)
+TEST(limit_of_bytes)
 {
 	struct window *w = window__create(1000, 100 * SECOND);
 
@@ -68,7 +67,7 @@ static void limit_of_bytes(void **state)
 }
 
 /* A trace can begin with every fourth generation: the others go together with the one before. */
-static void limits_of_groups(void **state)
+TEST(limits_of_groups)
 {
 	struct window *w = window__create(1000, 2 * SECOND);
 
@@ -89,7 +88,7 @@ static void limits_of_groups(void **state)
 	window__destroy(w);
 }
 
-static void nothing_appended(void **state)
+TEST(nothing_appended)
 {
 	struct window *w = window__create(1000, SECOND);
 
@@ -100,7 +99,7 @@ static void nothing_appended(void **state)
 }
 
 /* What the user needs to know if nothing can be kept. */
-static void too_large(void **state)
+TEST(too_large)
 {
 	struct window *w = window__create(30, 100 * SECOND);
 
@@ -117,7 +116,7 @@ static void too_large(void **state)
 }
 
 /* A copy is what the window was, also after the window has removed that. */
-static void copies(void **state)
+TEST(copies)
 {
 	struct window *w = window__create(30, 100 * SECOND);
 	struct window_copy *c;
@@ -141,16 +140,4 @@ static void copies(void **state)
 	assert_int_equal(b.len, 16 + 30);
 	assert_memory_equal(b.data, "go 1.25 trace\0\0\0aaaaaaaaaabbbbbbbbbbbbbbbbbbbb", b.len);
 	free(b.data);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(limit_of_age),	    cmocka_unit_test(limit_of_bytes),
-		cmocka_unit_test(limits_of_groups), cmocka_unit_test(nothing_appended),
-		cmocka_unit_test(copies),	    cmocka_unit_test(too_large),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a trace contains about its recording: private data, clocks, and times out of range. */
+#include "unit/scratch.h"
 #include "format/about.h"
 #include "unit/writer_fixture.h"
 #include "writer/private_write.h"
@@ -8,12 +9,13 @@
 
 static int setup(void **state)
 {
-	(void)state;
 	start(25, 1);
 	ok(writer__open(x.w, 1000, 2000));
 	ok(writer__proc_status(x.w, TRACE_NO_M, 0, PROC_IDLE));
 	return 0;
 }
+
+FIXTURE(setup, stop)
 
 /* The members that are written for a sync at `time` with the private data and the clock. */
 static void expect(int64_t time, struct trace_clock clock, const char *expected)
@@ -23,47 +25,40 @@ static void expect(int64_t time, struct trace_clock clock, const char *expected)
 	const struct trace_event ev = { .time = time, .dictionary = &dictionary, .sync = &sync };
 	struct about about = {};
 	struct json j;
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	FILE *out = capture();
 
 	assert_int_equal(about__sync(&about, &ev), 0);
 	json__init(&j, out, true);
 	json__open(&j, NULL, '{');
 	about__print(&about, &j);
 	json__close(&j, '}');
-	fclose(out);
-	assert_string_equal(text, expected);
-	free(text);
+	expect_captured(expected);
 	dictionary__deinit(&dictionary);
 }
 
 /* Such as the sync at the end of a trace that ends before its first generation. */
-static void no_dictionary(void **state)
+TEST_WITH(no_dictionary, NULL, NULL)
 {
 	const struct trace_sync sync = { .n = 1 };
 	const struct trace_event ev = { .sync = &sync };
 	struct about about = {};
 
-	(void)state;
 	assert_int_equal(about__sync(&about, &ev), 0);
 	assert_string_equal(about.command, "");
 	assert_false(about.has_wall);
 }
 
-static void nothing_is_known(void **state)
+TEST(nothing_is_known)
 {
-	(void)state;
 	expect(5, (struct trace_clock){},
 	       "{\"program\":null,\"go_version\":null,\"start_wall\":null}\n");
 }
 
-static void private_data(void **state)
+TEST(private_data)
 {
 	static const char command[] = "/bin/x\0-p\0";
 	struct private_meta m = { .command = command, .command_len = 10, .go_version = "go1.26.8" };
 
-	(void)state;
 	private__meta(x.w, &m);
 	private__ticks(x.w, 64, 1000, WALL);
 	expect(1500, (struct trace_clock){},
@@ -72,44 +67,40 @@ static void private_data(void **state)
 }
 
 /* The clock of a sync has precedence. */
-static void clock_of_sync(void **state)
+TEST(clock_of_sync)
 {
 	const struct trace_clock clock = {
 		.known = true, .time = 900, .sec = WALL / 1000000000, .nsec = WALL % 1000000000
 	};
 
-	(void)state;
 	private__ticks(x.w, 64, 0, 7);
 	expect(1000, clock,
 	       "{\"program\":null,\"go_version\":null,"
 	       "\"start_wall\":\"2026-11-26T15:41:23.748973237Z\"}\n");
 }
 
-static void invalid_ticks(void **state)
+TEST(invalid_ticks)
 {
-	(void)state;
 	private__ticks(x.w, 64, 1, UINT64_MAX);
 	expect(5, (struct trace_clock){},
 	       "{\"program\":null,\"go_version\":null,\"start_wall\":null}\n");
 }
 
-static void invalid_clock(void **state)
+TEST(invalid_clock)
 {
 	const struct trace_clock late = { .known = true, .sec = UINT64_MAX };
 
-	(void)state;
 	expect(5, late, "{\"program\":null,\"go_version\":null,\"start_wall\":null}\n");
 }
 
-static void before_1970(void **state)
+TEST(before_1970)
 {
 	const struct trace_clock clock = { .known = true, .time = 1000, .nsec = 5 };
 
-	(void)state;
 	expect(5, clock, "{\"program\":null,\"go_version\":null,\"start_wall\":null}\n");
 }
 
-static void texts(void **state)
+TEST(texts)
 {
 	static const char command[] = "/bin/x\0-p\0";
 	const struct private_meta m = {
@@ -118,7 +109,6 @@ static void texts(void **state)
 	struct dictionary dictionary;
 	struct about about = {};
 
-	(void)state;
 	private__meta(x.w, &m);
 	private__ticks(x.w, 64, 1000, WALL);
 	dictionary = dictionary_of_file();
@@ -136,11 +126,10 @@ static void texts(void **state)
 }
 
 /* A name longer than any path is left out, since a part of it names another program. */
-static void long_program(void **state)
+TEST(long_program)
 {
 	static char command[PATH_MAX + 1];
 
-	(void)state;
 	memset(command, 'a', sizeof(command));
 	for (size_t len = PATH_MAX - 1; len <= PATH_MAX; len++) {
 		struct private_meta m = { .command = command, .command_len = len };
@@ -157,36 +146,15 @@ static void long_program(void **state)
 	}
 }
 
-static void long_command(void **state)
+TEST(long_command)
 {
 	char command[1000], expected[400];
 	struct private_meta m = { .command = command, .command_len = sizeof(command) };
 
-	(void)state;
 	memset(command, 'a', sizeof(command));
 	private__meta(x.w, &m);
 	snprintf(expected, sizeof(expected),
 		 "{\"program\":\"%.*s...\",\"go_version\":null,\"start_wall\":null}\n",
 		 ABOUT_TEXT_MAX - 3, command);
 	expect(5, (struct trace_clock){}, expected);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, stop)
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_dictionary),
-		TEST(nothing_is_known),
-		TEST(private_data),
-		TEST(clock_of_sync),
-		TEST(invalid_ticks),
-		TEST(invalid_clock),
-		TEST(before_1970),
-		TEST(texts),
-		TEST(long_program),
-		TEST(long_command),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

@@ -3,15 +3,7 @@
  * The self-description of events: encoding and decoding of our table, hand-made tables, tables of a
  * later version, corrupt tables, and skipping of events.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "format/describe.h"
 
 #include "unit/bytes_made.h"
@@ -32,12 +24,13 @@ static int setup(void **state)
 	       description__decode(&own.d, own.bytes, own.len, &err);
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	description__destroy(own.d);
 	free(own.bytes);
-	return 0;
 }
+
+GROUP(setup, teardown)
 
 static void assert_text(struct trace_string text, const char *expected)
 {
@@ -45,7 +38,7 @@ static void assert_text(struct trace_string text, const char *expected)
 	assert_memory_equal(text.data, expected, text.len);
 }
 
-static void every_event_is_described(void **state)
+TEST(every_event_is_described)
 {
 	const struct described_event *ev;
 	const struct ev_doc *words;
@@ -82,7 +75,7 @@ static void every_event_is_described(void **state)
 	assert_int_equal(own.d->minor, DESCRIPTION_MINOR);
 }
 
-static void statuses_have_names(void **state)
+TEST(statuses_have_names)
 {
 	const struct described_event *ev = description__event(own.d, EV_GO_STATUS_STACK);
 
@@ -96,13 +89,13 @@ static void statuses_have_names(void **state)
 }
 
 /* Each file contains the table: a few KB, not more. */
-static void table_is_small(void **state)
+TEST(table_is_small)
 {
 	assert_in_range(own.len, 1000, 8192);
 }
 
 /* The row of GoLabel in our table, byte by byte. */
-static void row_matches_manual(void **state)
+TEST(row_matches_manual)
 {
 	static const uint8_t row[] = "\x27\x53\0\0\0"
 				     "\x07\0GoLabel"
@@ -171,7 +164,7 @@ static void assert_refused(struct made_bytes *t)
 #define FANCY_ROW                                                                                  \
 	ROW("\5\0Fancy\4\0What\0\1\2\2\x3d\4\0\1\0n\0\0\2\1\0i\0\0\3\1\0s\0\0\1\1\0b\2\0is")
 
-static void hand_made_row(void **state)
+TEST(hand_made_row)
 {
 	struct made_bytes t = table_of(0, 2);
 	const struct described_event *ev;
@@ -197,7 +190,7 @@ static void hand_made_row(void **state)
 	description__destroy(d);
 }
 
-static void later_versions_may_append(void **state)
+TEST(later_versions_may_append)
 {
 	/* After the row, after all rows, and after the table. */
 	struct made_bytes t = table_of(1, 2);
@@ -217,7 +210,7 @@ static void later_versions_may_append(void **state)
 	description__destroy(d);
 }
 
-static void corrupt_tables_are_rejected(void **state)
+TEST(corrupt_tables_are_rejected)
 {
 	static const struct {
 		const void *row;
@@ -252,7 +245,7 @@ static void corrupt_tables_are_rejected(void **state)
 	assert_non_null(strstr(reason.text, "truncated event table, in row 2"));
 }
 
-static void truncated_tables_are_rejected(void **state)
+TEST(truncated_tables_are_rejected)
 {
 	struct description *d;
 	struct error err;
@@ -276,7 +269,7 @@ static uint32_t next_random(uint32_t *x)
 }
 
 /* Any table is either decoded or rejected, and a decoded one can be used. */
-static void random_corruption_is_harmless(void **state)
+TEST(random_corruption_is_harmless)
 {
 	uint8_t *copy = malloc(own.len);
 	struct description *d;
@@ -305,7 +298,7 @@ static void random_corruption_is_harmless(void **state)
 	free(copy);
 }
 
-static void unknown_events_are_skipped(void **state)
+TEST(unknown_events_are_skipped)
 {
 	/* dt 300, a padded 5, 1, 2, "xyz"; then the next event's type */
 	static const uint8_t event[] = "\xac\x02\x85\x80\x00\1\2\3xyz\x10";
@@ -329,23 +322,4 @@ static void unknown_events_are_skipped(void **state)
 	assert_false(description__skip(d, 61, &b, &dt)); /* control */
 	assert_false(description__skip(d, 62, &b, &dt)); /* in no table */
 	description__destroy(d);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_event_is_described),
-		cmocka_unit_test(statuses_have_names),
-		cmocka_unit_test(table_is_small),
-		cmocka_unit_test(row_matches_manual),
-		cmocka_unit_test(hand_made_row),
-		cmocka_unit_test(later_versions_may_append),
-		cmocka_unit_test(corrupt_tables_are_rejected),
-		cmocka_unit_test(truncated_tables_are_rejected),
-		cmocka_unit_test(random_corruption_is_harmless),
-		cmocka_unit_test(unknown_events_are_skipped),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -2,15 +2,7 @@
 /*
  * String and stack tables of a generation: dense and sparse ids, and frames with undefined strings.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "format/dictionary.h"
 
 static struct dictionary d;
@@ -21,11 +13,12 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	dictionary__deinit(&d);
-	return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static int add(uint64_t id, const char *text)
 {
@@ -42,7 +35,7 @@ static void assert_string(uint64_t id, const char *want)
 	assert_memory_equal(s.data, want, s.len);
 }
 
-static void ids_of_any_size(void **state)
+TEST(ids_of_any_size)
 {
 	static const uint64_t ids[] = { 1, 2, 1023, 1030, 1031, 100000, UINT64_MAX, 3 };
 	struct trace_string s;
@@ -66,7 +59,7 @@ static void ids_of_any_size(void **state)
 }
 
 /* The array of ids is at most 1024 longer than twice the number of entries. */
-static void sparse_ids_need_little_memory(void **state)
+TEST(sparse_ids_need_little_memory)
 {
 	assert_int_equal(add(1024, "far"), 0);
 	assert_int_equal(d.string_ids.sparse.n, 1);
@@ -80,7 +73,7 @@ static void sparse_ids_need_little_memory(void **state)
 	assert_string(1025, "near");
 }
 
-static void clear_removes_all_entries(void **state)
+TEST(clear_removes_all_entries)
 {
 	const struct trace_frame frame = { .pc = 1, .func = 1, .file = 1, .line = 5 };
 	const struct trace_frame other = { .pc = 1, .line = 6 };
@@ -104,7 +97,7 @@ static void clear_removes_all_entries(void **state)
 }
 
 /* The first frame of a PC is used for all stacks. */
-static void first_frame_of_a_pc_is_used(void **state)
+TEST(first_frame_of_a_pc_is_used)
 {
 	const struct trace_frame one[] = { { .pc = 10, .line = 1 }, { .pc = 20, .line = 2 } };
 	const struct trace_frame two[] = { { .pc = 20, .line = 9 }, { .pc = 30, .line = 3 } };
@@ -128,7 +121,7 @@ static void first_frame_of_a_pc_is_used(void **state)
 }
 
 /* A frame with an undefined function or file; of several, the one with the lowest PC. */
-static void frames_with_undefined_strings(void **state)
+TEST(frames_with_undefined_strings)
 {
 	struct trace_frame f[3] = { { .pc = 30, .func = 1, .file = 2 } };
 
@@ -149,19 +142,4 @@ static void frames_with_undefined_strings(void **state)
 		assert_int_equal(dictionary__add_stack(&d, 1, f, 1), 0);
 		assert_int_equal(dictionary__bad_frame(&d)->pc, f[0].pc);
 	}
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(ids_of_any_size),
-		TEST(sparse_ids_need_little_memory),
-		TEST(clear_removes_all_entries),
-		TEST(first_frame_of_a_pc_is_used),
-		TEST(frames_with_undefined_strings),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /*
  * Numbers, chunks and batches byte by byte, and the map from threads to streams.
  */
+#include "unit/test.h"
 #include "format/encode.h"
 #include "unit/trace_bytes.h"
 #include "writer/stream_map.h"
@@ -17,7 +18,7 @@ static uint64_t leb_round_trip(uint64_t v, size_t *ret_len)
 	return v;
 }
 
-static void leb128_numbers(void **state)
+TEST(leb128_numbers)
 {
 	size_t len;
 	int bit;
@@ -46,7 +47,7 @@ static struct bytes gather(const struct stream *s)
 	return b;
 }
 
-static void a_batch_byte_by_byte(void **state)
+TEST(a_batch_byte_by_byte)
 {
 	static const uint8_t want[] = {
 		1,    3,    0xac, 0x02, 0x90,
@@ -77,7 +78,7 @@ static void a_batch_byte_by_byte(void **state)
  * Requests of all sizes: no batch is too long, no byte is lost, each batch has the time of its
  * first event.
  */
-static void batches_respect_the_limit(void **state)
+TEST(batches_respect_the_limit)
 {
 	struct chunk_pool pool = { 0 };
 	struct read_batch batch;
@@ -113,7 +114,7 @@ static void batches_respect_the_limit(void **state)
 	chunk_pool__deinit(&pool);
 }
 
-static void kind_is_the_first_byte(void **state)
+TEST(kind_is_the_first_byte)
 {
 	struct chunk_pool pool = { 0 };
 	struct read_batch batch;
@@ -136,7 +137,7 @@ static void kind_is_the_first_byte(void **state)
 	chunk_pool__deinit(&pool);
 }
 
-static void several_threads_in_a_chunk(void **state)
+TEST(several_threads_in_a_chunk)
 {
 	struct chunk_pool pool = { 0 };
 	struct read_batch batch;
@@ -176,7 +177,7 @@ static void fill(struct chunk_pool *pool, size_t bytes)
 	stream__deinit(&s);
 }
 
-static void chunks_are_reused(void **state)
+TEST(chunks_are_reused)
 {
 	struct chunk_pool pool = { 0 };
 	size_t total;
@@ -195,7 +196,7 @@ static void chunks_are_reused(void **state)
 }
 
 /* A batch uses a chunk as long as its longest header and the requested bytes just fit. */
-static void last_batch_of_a_chunk(void **state)
+TEST(last_batch_of_a_chunk)
 {
 	const size_t header = 1 + 3 * LEB_MAX + 3 + 1;
 	struct chunk_pool pool = { 0 };
@@ -219,7 +220,7 @@ static void last_batch_of_a_chunk(void **state)
 }
 
 /* The pool keeps 16 MiB of free chunks for the next generation, and not one more. */
-static void pool_keeps_16_mib(void **state)
+TEST(pool_keeps_16_mib)
 {
 	const uint32_t kept = (16 << 20) / CHUNK_LARGE;
 	struct chunk_pool pool = { 0 };
@@ -239,7 +240,7 @@ static void pool_keeps_16_mib(void **state)
 	assert_true(!pool.small && !pool.large && !pool.free && !pool.total);
 }
 
-static void streams_are_found_by_thread(void **state)
+TEST(streams_are_found_by_thread)
 {
 	static struct stream *seen[5000];
 	struct chunk_pool pool = { 0 };
@@ -261,7 +262,7 @@ static void streams_are_found_by_thread(void **state)
 	chunk_pool__deinit(&pool);
 }
 
-static void idle_threads_are_removed(void **state)
+TEST(idle_threads_are_removed)
 {
 	struct chunk_pool pool = { 0 };
 	struct stream_map t;
@@ -284,23 +285,4 @@ static void idle_threads_are_removed(void **state)
 	assert_int_equal(t.count, 0);
 	stream_map__deinit(&t);
 	chunk_pool__deinit(&pool);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(leb128_numbers),
-		cmocka_unit_test(a_batch_byte_by_byte),
-		cmocka_unit_test(batches_respect_the_limit),
-		cmocka_unit_test(kind_is_the_first_byte),
-		cmocka_unit_test(several_threads_in_a_chunk),
-		cmocka_unit_test(chunks_are_reused),
-		cmocka_unit_test(last_batch_of_a_chunk),
-		cmocka_unit_test(pool_keeps_16_mib),
-		cmocka_unit_test(streams_are_found_by_thread),
-		cmocka_unit_test(idle_threads_are_removed),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,7 @@
  * The sort with Go's order of equal times. The expected sums are those of slices.SortFunc of Go
  * 1.26 for the same numbers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "format/gosort.h"
 
 #define SUM_START 0xcbf29ce484222325u
@@ -93,7 +87,7 @@ static uint64_t sum_sorted(struct gosort_item *item, size_t n, uint64_t sum)
 	return sum;
 }
 
-static void order_equals_go(void **state)
+TEST(order_equals_go)
 {
 	static const int64_t sizes[] = { 0,  1,	 2,   3,   12,	13,  20,   49,	 50,
 					 51, 64, 100, 127, 128, 200, 1000, 5000, 100000 };
@@ -132,7 +126,7 @@ static void order_equals_go(void **state)
 }
 
 /* Input by McIlroy's adversary: each pivot is bad, until heap sort takes over. */
-static void bad_pivots_use_heap_sort(void **state)
+TEST(bad_pivots_use_heap_sort)
 {
 	static const uint8_t times[] = {
 		6,  7,	9,  8,	10, 11, 12, 13, 15, 14, 16, 17, 19, 18, 0,  1,	38, 20, 21, 29,
@@ -146,15 +140,4 @@ static void bad_pivots_use_heap_sort(void **state)
 	sum_sorted(item, sizeof(times), SUM_START);
 	for (size_t i = 0; i < sizeof(times); i++)
 		assert_int_equal((uintptr_t)item[i].what, i < 59 ? i : 60);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(order_equals_go),
-		cmocka_unit_test(bad_pivots_use_heap_sort),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

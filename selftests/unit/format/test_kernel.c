@@ -2,8 +2,7 @@
 /*
  * Kernel events: items to private data and back, the state of threads, corrupt bytes.
  */
-#include <errno.h>
-
+#include "unit/test.h"
 #include "format/kernel.h"
 #include "reader/timeline.h"
 #include "unit/writer_fixture.h"
@@ -38,6 +37,8 @@ static int teardown(void **state)
 	kernel_threads__deinit(&threads);
 	return stop(state);
 }
+
+FIXTURE(setup, teardown)
 
 static struct dictionary kernel_dictionary(void)
 {
@@ -148,17 +149,17 @@ static void any_items(unsigned int peers)
 	free(items);
 }
 
-static void items_round_trip(void **state)
+TEST(items_round_trip)
 {
 	any_items(20);
 }
 
-static void many_threads(void **state)
+TEST(many_threads)
 {
 	any_items(60000);
 }
 
-static void times_of_any_size(void **state)
+TEST(times_of_any_size)
 {
 	static const uint64_t times[] = { 0, 0, 1, 1u << 31, 1ull << 63, UINT64_MAX, UINT64_MAX };
 	struct kernel_item got, item = { .kind = KERNEL_ON, .tid = 7 };
@@ -182,7 +183,7 @@ static void times_of_any_size(void **state)
 	assert_int_equal(kernel_writer__add(k, &item), -EINVAL);
 }
 
-static void threads_round_trip(void **state)
+TEST(threads_round_trip)
 {
 	struct kernel_thread want = {
 		.tid = 77,
@@ -221,7 +222,7 @@ static void threads_round_trip(void **state)
 	kernel_reader__close(r);
 }
 
-static void nothing_written_without_items(void **state)
+TEST(nothing_written_without_items)
 {
 	struct dictionary dictionary;
 	struct kernel_reader *r = NULL;
@@ -274,7 +275,7 @@ static void assert_read(struct dictionary *dictionary, size_t items, size_t nthr
 #define NEW_7 0x2a, 1, 1, 7, 0, 0, 0
 #define AGAIN 0x1a, 1 /* the same once more */
 
-static void unknown_kinds_are_skipped(void **state)
+TEST(unknown_kinds_are_skipped)
 {
 	struct dictionary dictionary;
 
@@ -291,7 +292,7 @@ static void unknown_kinds_are_skipped(void **state)
 	dictionary__deinit(&dictionary);
 }
 
-static void corrupt_records_are_counted(void **state)
+TEST(corrupt_records_are_counted)
 {
 	struct dictionary dictionary;
 
@@ -345,7 +346,7 @@ static void assert_run(enum kernel_run run, uint64_t since)
 	assert_int_equal(t->since, since);
 }
 
-static void items_update_threads(void **state)
+TEST(items_update_threads)
 {
 	const struct kernel_thread *t;
 
@@ -395,7 +396,7 @@ static void items_update_threads(void **state)
  * Another CPU wakes the thread just before it leaves its own: it does not sleep, but only this
  * time.
  */
-static void wake_up_cancels_the_sleep(void **state)
+TEST(wake_up_cancels_the_sleep)
 {
 	const struct kernel_thread *t;
 
@@ -422,7 +423,7 @@ static void wake_up_cancels_the_sleep(void **state)
 }
 
 /* If we have no name for a system call, the one in the file is used. */
-static void system_call_names_of_the_file(void **state)
+TEST(system_call_names_of_the_file)
 {
 	struct kernel_item i = {
 		.kind = KERNEL_SYS_ENTER, .tid = 7, .number = 9999, .name = S("newest")
@@ -437,7 +438,7 @@ static void system_call_names_of_the_file(void **state)
 }
 
 /* Likewise for the call in the thread table: 9999, since then, "abc". */
-static void system_call_name_in_thread_table(void **state)
+TEST(system_call_name_in_thread_table)
 {
 	struct kernel_thread thread;
 	struct kernel_reader *r;
@@ -453,7 +454,7 @@ static void system_call_name_in_thread_table(void **state)
 	dictionary__deinit(&dictionary);
 }
 
-static void ended_threads_are_forgotten(void **state)
+TEST(ended_threads_are_forgotten)
 {
 	struct kernel_thread t = { .call = KERNEL_NO_CALL };
 	size_t left = 0;
@@ -467,26 +468,4 @@ static void ended_threads_are_forgotten(void **state)
 	for (size_t i = 0; map__next(&threads.map, &i, &value); left++)
 		assert_int_equal(((struct kernel_thread *)value)->tid % 3, 0);
 	assert_int_equal(left, 5000 / 3);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(items_round_trip),
-		TEST(many_threads),
-		TEST(times_of_any_size),
-		TEST(threads_round_trip),
-		TEST(nothing_written_without_items),
-		TEST(items_update_threads),
-		TEST(wake_up_cancels_the_sleep),
-		TEST(system_call_names_of_the_file),
-		TEST(system_call_name_in_thread_table),
-		TEST(unknown_kinds_are_skipped),
-		TEST(corrupt_records_are_counted),
-		TEST(ended_threads_are_forgotten),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

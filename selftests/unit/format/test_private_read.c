@@ -2,8 +2,7 @@
 /*
  * Private data read from the strings of a generation: our own, and corrupt data.
  */
-#include <errno.h>
-
+#include "unit/test.h"
 #include "format/describe.h"
 #include "format/private_read.h"
 #include "unit/writer_fixture.h"
@@ -23,7 +22,7 @@ static void assert_string(struct trace_string s, const char *expected, size_t le
 	assert_memory_equal(s.data, expected, len);
 }
 
-static void reads_what_was_written(void **state)
+TEST_WITH(reads_what_was_written, setup, stop)
 {
 	static const struct private_loss losses[] = { { 1, 5, 100, 250 },
 						      { 50, UINT64_MAX, 7, UINT64_MAX } };
@@ -78,7 +77,7 @@ static void reads_what_was_written(void **state)
 	dictionary__deinit(&dictionary);
 }
 
-static void reads_the_table(void **state)
+TEST_WITH(reads_the_table, setup, stop)
 {
 	struct dictionary dictionary;
 	struct description *d = NULL;
@@ -99,7 +98,7 @@ static void reads_the_table(void **state)
 	dictionary__deinit(&dictionary);
 }
 
-static void record_of_many_parts(void **state)
+TEST_WITH(record_of_many_parts, setup, stop)
 {
 	char *data = malloc(300000);
 	struct dictionary dictionary;
@@ -179,7 +178,7 @@ static struct parts *no_parts(void)
 	return &p;
 }
 
-static void parts_are_joined(void **state)
+TEST(parts_are_joined)
 {
 	struct parts *p = no_parts();
 
@@ -197,7 +196,7 @@ static void parts_are_joined(void **state)
 	assert_end(p, 3, 1, 0);
 }
 
-static void parts_may_be_empty(void **state)
+TEST(parts_may_be_empty)
 {
 	struct parts *p = no_parts();
 	struct description *d = NULL;
@@ -210,7 +209,7 @@ static void parts_may_be_empty(void **state)
 	assert_end(p, 1, 0, 0);
 }
 
-static void corrupt_records_are_skipped(void **state)
+TEST(corrupt_records_are_skipped)
 {
 	struct parts *p = no_parts();
 
@@ -241,7 +240,7 @@ static void corrupt_records_are_skipped(void **state)
 }
 
 /* Bytes after a string in memory are not part of it. */
-static void short_string_is_not_private(void **state)
+TEST(short_string_is_not_private)
 {
 	struct parts *p = no_parts();
 
@@ -251,7 +250,7 @@ static void short_string_is_not_private(void **state)
 	assert_end(p, 0, 0, 0);
 }
 
-static void record_size_is_limited(void **state)
+TEST(record_size_is_limited)
 {
 	const uint64_t parts = PRIVATE_RECORD_MAX / 1000 + 2;
 	struct parts *p = no_parts();
@@ -274,7 +273,7 @@ static void record_size_is_limited(void **state)
 }
 
 /* Of several generations: the sums, and the highest minimum. */
-static void short_calls_are_summed(void **state)
+TEST_WITH(short_calls_are_summed, setup, stop)
 {
 	struct private_short sum = {};
 	struct private_record record;
@@ -310,7 +309,7 @@ static bool any_loss(const char *data, size_t len)
 	return got;
 }
 
-static void corrupt_entries_are_rejected(void **state)
+TEST(corrupt_entries_are_rejected)
 {
 	struct buf b;
 	struct private_pair pair;
@@ -344,24 +343,4 @@ static void corrupt_entries_are_rejected(void **state)
 	assert_non_null(strstr(err.text, "event table"));
 	assert_null(d);
 	dictionary__deinit(&p->dictionary);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, stop)
-	const struct CMUnitTest tests[] = {
-		TEST(reads_what_was_written),
-		TEST(reads_the_table),
-		TEST(record_of_many_parts),
-		TEST(short_calls_are_summed),
-		cmocka_unit_test(parts_are_joined),
-		cmocka_unit_test(parts_may_be_empty),
-		cmocka_unit_test(corrupt_records_are_skipped),
-		cmocka_unit_test(short_string_is_not_private),
-		cmocka_unit_test(record_size_is_limited),
-		cmocka_unit_test(corrupt_entries_are_rejected),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

@@ -3,18 +3,10 @@
  * The event table: its consistency, and all names and arguments compared with Go's table in the
  * file that $GT_GO_EVENTS names.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "format/spec.h"
 
-static void numbers_match_the_format(void **state)
+TEST(numbers_match_the_format)
 {
 	assert_string_equal(spec__event(1)->name, "EventBatch");
 	assert_string_equal(spec__event(9)->name, "ProcsChange");
@@ -28,7 +20,7 @@ static void numbers_match_the_format(void **state)
 	assert_int_equal(EV_END, 137);
 }
 
-static void unused_numbers_are_not_events(void **state)
+TEST(unused_numbers_are_not_events)
 {
 	unsigned int type, n = 0;
 
@@ -52,7 +44,7 @@ static unsigned int type_named(const char *name)
 	return EV_NONE;
 }
 
-static void rows_are_consistent(void **state)
+TEST(rows_are_consistent)
 {
 	unsigned int type, i;
 
@@ -80,7 +72,7 @@ static void rows_are_consistent(void **state)
 }
 
 /* Go's names end with the type of an argument: "p_seq", "reason_string" or just "stack". */
-static void types_agree_with_names(void **state)
+TEST(types_agree_with_names)
 {
 	static const struct {
 		const char *suffix;
@@ -115,7 +107,7 @@ static void types_agree_with_names(void **state)
 }
 
 /* Each event has a sentence, each argument a phrase. */
-static void every_row_is_documented(void **state)
+TEST(every_row_is_documented)
 {
 	unsigned int type, i;
 
@@ -136,7 +128,7 @@ static void every_row_is_documented(void **state)
 }
 
 /* Ranges: the begin event of an end is Go's, and the begin event refers to the end. */
-static void ranges_link_begin_and_end(void **state)
+TEST(ranges_link_begin_and_end)
 {
 	unsigned int type, begins = 0, ends = 0;
 
@@ -161,7 +153,7 @@ static void ranges_link_begin_and_end(void **state)
 	assert_int_equal(ends, 6);
 }
 
-static void statuses_have_values(void **state)
+TEST(statuses_have_values)
 {
 	unsigned int type, i;
 	size_t n;
@@ -176,7 +168,7 @@ static void statuses_have_values(void **state)
 	}
 }
 
-static void limits_equal_go(void **state)
+TEST(limits_equal_go)
 {
 	assert_int_equal(TRACE_BATCH_MAX, 64 << 10);
 	assert_int_equal(TRACE_STRING_MAX, 1 << 10);
@@ -184,7 +176,7 @@ static void limits_equal_go(void **state)
 	assert_int_equal(EV_ARGS_MAX, 5);
 }
 
-static void versions_of_texts(void **state)
+TEST(versions_of_texts)
 {
 	static const char *const unknown[] = { "", "1", "1.2", "1.24", "1.27", "1.25.1", "22" };
 
@@ -198,7 +190,7 @@ static void versions_of_texts(void **state)
 			    "unknown trace format '%s': must be 1.22, 1.23, 1.25 or 1.26");
 }
 
-static void versions_gate_events(void **state)
+TEST(versions_gate_events)
 {
 	static const struct {
 		unsigned int type, since;
@@ -251,7 +243,7 @@ static void check_args(const struct ev_spec *s, char *line)
 }
 
 /* Lines of Go's table: `Name: "GoStart",`, `Args: []string{"dt", "g", "g_seq"},` … */
-static void table_equals_go(void **state)
+TEST(table_equals_go)
 {
 	const char *path = getenv("GT_GO_EVENTS"); /* set by selftests/run */
 	const struct ev_spec *s = NULL;
@@ -278,24 +270,4 @@ static void table_equals_go(void **state)
 	}
 	fclose(f);
 	assert_true(rows >= 40);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_match_the_format),
-		cmocka_unit_test(unused_numbers_are_not_events),
-		cmocka_unit_test(rows_are_consistent),
-		cmocka_unit_test(types_agree_with_names),
-		cmocka_unit_test(every_row_is_documented),
-		cmocka_unit_test(ranges_link_begin_and_end),
-		cmocka_unit_test(statuses_have_values),
-		cmocka_unit_test(limits_equal_go),
-		cmocka_unit_test(versions_of_texts),
-		cmocka_unit_test(versions_gate_events),
-		cmocka_unit_test(table_equals_go),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

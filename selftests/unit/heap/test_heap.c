@@ -3,15 +3,7 @@
  * Allocations and the live heap, by made events: sizes of slots, shared slots, the window, missing and
  * invalid events. check/alloc.sh compares the figures of programs.
  */
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "heap/heap.h"
 
 enum { TICKET = 1, STAMP, TYPES };
@@ -108,7 +100,7 @@ static void end(void)
 }
 
 /* An object behind a header lies within its slot; a large one takes its whole span. */
-static void sizes_are_those_of_slots(void **state)
+TEST(sizes_are_those_of_slots)
 {
 	begin(HEAP_BY_TYPE, INT64_MIN, INT64_MAX);
 	event(EV_SPAN, 5, 1, SLOTS_64);
@@ -130,7 +122,7 @@ static void sizes_are_those_of_slots(void **state)
 	end();
 }
 
-static void tiny_objects_share_slots(void **state)
+TEST(tiny_objects_share_slots)
 {
 	begin(HEAP_BY_SIZE, INT64_MIN, INT64_MAX);
 	event(EV_SPAN_ALLOC, 1, 1, SLOTS_TINY);
@@ -145,7 +137,7 @@ static void tiny_objects_share_slots(void **state)
 }
 
 /* Kept is what was allocated in the window and lives at the end of the trace. */
-static void window(void **state)
+TEST(window)
 {
 	begin(HEAP_BY_TYPE, 4, 8);
 	event(EV_SPAN_ALLOC, 0, 1, SLOTS_64);
@@ -166,7 +158,7 @@ static void window(void **state)
 }
 
 /* A slot that is allocated again, and a span that is freed or overlapped by another, ends what it held. */
-static void missing_frees(void **state)
+TEST(missing_frees)
 {
 	begin(HEAP_BY_TYPE, INT64_MIN, INT64_MAX);
 	event(EV_SPAN_ALLOC, 3, 1, SLOTS_64);
@@ -182,7 +174,7 @@ static void missing_frees(void **state)
 	end();
 }
 
-static void objects_without_a_span(void **state)
+TEST(objects_without_a_span)
 {
 	begin(HEAP_BY_TYPE, INT64_MIN, INT64_MAX);
 	event(EV_SPAN_ALLOC, 3, 1, OF_STACKS);
@@ -200,7 +192,7 @@ static void objects_without_a_span(void **state)
 	end();
 }
 
-static void stacks(void **state)
+TEST(stacks)
 {
 	begin(HEAP_BY_FUNCTION, INT64_MIN, INT64_MAX);
 	event(EV_GOROUTINE_STACK, 1, 12, 0);
@@ -218,7 +210,7 @@ static void stacks(void **state)
 }
 
 /* A span at the end of the address space, ids that wrap, and all bits set. */
-static void extreme_ids(void **state)
+TEST(extreme_ids)
 {
 	static const uint64_t ids[] = {
 		0, 1, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX / 8192, UINT64_MAX / 8, 1ull << 63
@@ -234,7 +226,7 @@ static void extreme_ids(void **state)
 }
 
 /* The points are regular, at most HEAP_POINTS, and none is missing. */
-static void curve(void **state)
+TEST(curve)
 {
 	static const int64_t lengths[] = { 0, 999, 1000, 64000, 1000000007, INT64_MAX };
 	const struct heap_curve *c;
@@ -260,7 +252,7 @@ static void curve(void **state)
 }
 
 /* Records that do not fit, and units that are none, are ignored; the types before them are known. */
-static void invalid_batches(void **state)
+TEST(invalid_batches)
 {
 	static const char cut[] = "\0\1\1\1\1\4name\2\1\1\1\177x", wrong[] = "\1\0\3\10\1";
 	const struct trace_sync sync = { .n = 2 };
@@ -283,22 +275,4 @@ static void invalid_batches(void **state)
 	expect_row(0, "", "2/128 -0/0 kept 2/128 live 2/128");
 	expect_row(1, "name", "1/64 -0/0 kept 1/64 live 1/64");
 	end();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_are_those_of_slots),
-		cmocka_unit_test(tiny_objects_share_slots),
-		cmocka_unit_test(window),
-		cmocka_unit_test(missing_frees),
-		cmocka_unit_test(objects_without_a_span),
-		cmocka_unit_test(stacks),
-		cmocka_unit_test(extreme_ids),
-		cmocka_unit_test(curve),
-		cmocka_unit_test(invalid_batches),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,24 +4,15 @@
  * are made, what the child has afterwards, what it does if its tracer is killed during a batch, and
  * that code in use is not replaced.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "inline/inject_impl.h"
 
 #define PAGE	  4096
@@ -31,14 +22,14 @@
 #define WAIT_MS	  5000
 
 /* At the same addresses in the child. */
-struct fixture {
+static struct {
 	unsigned char *stub, *table;	/* private, executable */
 	volatile unsigned long *rounds; /* of the child's loop, shared */
 	unsigned char file[INJECT_STUB];
 	pid_t child;
 	int mem_fd;
 	struct injection *inj;
-};
+} f;
 
 static void *page(int prot, int flags)
 {
@@ -63,89 +54,84 @@ static void sleep_for_ever(volatile unsigned long *rounds)
 	}
 }
 
-static void start_child(struct fixture *f, bool blocked)
+static void start_child(bool blocked)
 {
 	sigset_t set;
 
-	f->child = fork();
-	assert_true(f->child >= 0);
-	if (!f->child) {
+	f.child = fork();
+	assert_true(f.child >= 0);
+	if (!f.child) {
 		sigfillset(&set);
 		if (blocked)
 			sigprocmask(SIG_BLOCK, &set, NULL);
-		sleep_for_ever(f->rounds);
+		sleep_for_ever(f.rounds);
 	}
 }
 
-static void begin(struct fixture *f)
+static void begin(void)
 {
 	struct inject_target target = {
-		.pid = f->child,
-		.stub = (uintptr_t)f->stub,
+		.pid = f.child,
+		.stub = (uintptr_t)f.stub,
 		.stub_size = INJECT_STUB,
-		.stub_file = f->file,
+		.stub_file = f.file,
 	};
 	struct error error = {};
 
-	f->mem_fd = inject__open(f->child, O_RDWR, &error);
-	assert_true(f->mem_fd >= 0);
-	target.mem_fd = f->mem_fd;
-	if (injection__begin(&f->inj, &target, &error))
+	f.mem_fd = inject__open(f.child, O_RDWR, &error);
+	assert_true(f.mem_fd >= 0);
+	target.mem_fd = f.mem_fd;
+	if (injection__begin(&f.inj, &target, &error))
 		fail_msg("%s", error.text);
 }
 
-static void wait_for_rounds(const struct fixture *f, unsigned long more)
+static void wait_for_rounds(unsigned long more)
 {
-	unsigned long want = *f->rounds + more;
+	unsigned long want = *f.rounds + more;
 
-	for (int i = 0; *f->rounds < want && i < WAIT_MS; i++)
+	for (int i = 0; *f.rounds < want && i < WAIT_MS; i++)
 		usleep(1000);
-	assert_true(*f->rounds >= want);
+	assert_true(*f.rounds >= want);
 }
 
 /* The child sleeps on, and its code is as before. */
-static void end(struct fixture *f)
+static void end(void)
 {
 	struct error error = {};
 	unsigned char now[INJECT_STUB];
 
-	if (injection__end(f->inj, &error, NULL))
+	if (injection__end(f.inj, &error, NULL))
 		fail_msg("%s", error.text);
-	assert_int_equal(inject__read(f->mem_fd, (uintptr_t)f->stub, now, sizeof(now)), 0);
-	assert_memory_equal(now, f->file, sizeof(now));
-	wait_for_rounds(f, 3);
+	assert_int_equal(inject__read(f.mem_fd, (uintptr_t)f.stub, now, sizeof(now)), 0);
+	assert_memory_equal(now, f.file, sizeof(now));
+	wait_for_rounds(3);
 }
 
-static int setup(void **state)
+static void setup(void)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	f->stub = page(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE);
-	f->table = page(PROT_READ, MAP_PRIVATE);
-	f->rounds = page(PROT_READ | PROT_WRITE, MAP_SHARED);
-	memset(f->stub, FILLER, PAGE);
-	memset(f->file, FILLER, sizeof(f->file));
-	f->mem_fd = -1;
-	*state = f;
-	return 0;
+	memset(&f, 0, sizeof(f));
+	f.stub = page(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE);
+	f.table = page(PROT_READ, MAP_PRIVATE);
+	f.rounds = page(PROT_READ | PROT_WRITE, MAP_SHARED);
+	memset(f.stub, FILLER, PAGE);
+	memset(f.file, FILLER, sizeof(f.file));
+	f.mem_fd = -1;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-	struct fixture *f = *state;
-
-	if (f->mem_fd >= 0)
-		close(f->mem_fd);
-	if (f->child > 0) {
-		kill(f->child, SIGKILL);
-		waitpid(f->child, NULL, 0);
+	if (f.mem_fd >= 0)
+		close(f.mem_fd);
+	if (f.child > 0) {
+		kill(f.child, SIGKILL);
+		waitpid(f.child, NULL, 0);
 	}
-	munmap(f->stub, PAGE);
-	munmap(f->table, PAGE);
-	munmap((void *)f->rounds, PAGE);
-	free(f);
-	return 0;
+	munmap(f.stub, PAGE);
+	munmap(f.table, PAGE);
+	munmap((void *)f.rounds, PAGE);
 }
+
+FIXTURE(setup, teardown)
 
 static struct inject_call getppid_call(uint64_t expect)
 {
@@ -154,7 +140,7 @@ static struct inject_call getppid_call(uint64_t expect)
 
 /* ---- one call and several ---- */
 
-static void calls(struct fixture *f)
+static void calls(void)
 {
 	const struct inject_call call[] = {
 		getppid_call((uint64_t)getpid()),
@@ -164,97 +150,90 @@ static void calls(struct fixture *f)
 	};
 	size_t done;
 
-	assert_int_equal(INJECT_CALL(f->inj, SYS_getpid), f->child);
-	assert_int_equal(INJECT_CALL(f->inj, SYS_close, 99), -EBADF);
-	assert_int_equal(injection__calls(f->inj, call, 4, &done), 0); /* of close() */
+	assert_int_equal(INJECT_CALL(f.inj, SYS_getpid), f.child);
+	assert_int_equal(INJECT_CALL(f.inj, SYS_close, 99), -EBADF);
+	assert_int_equal(injection__calls(f.inj, call, 4, &done), 0); /* of close() */
 	assert_int_equal(done, 2);
-	assert_int_equal(INJECT_CALL(f->inj, SYS_close, 77), -EBADF);
-	assert_int_equal(INJECT_CALL(f->inj, SYS_close, 78), -EBADF);
-	assert_int_equal(injection__calls(f->inj, call, 2, &done), 0);
+	assert_int_equal(INJECT_CALL(f.inj, SYS_close, 77), -EBADF);
+	assert_int_equal(INJECT_CALL(f.inj, SYS_close, 78), -EBADF);
+	assert_int_equal(injection__calls(f.inj, call, 2, &done), 0);
 	assert_int_equal(done, 2);
 }
 
-static void one_by_one(void **state)
+TEST(one_by_one)
 {
-	struct fixture *f = *state;
-
-	start_child(f, false);
-	begin(f);
-	calls(f);
-	end(f);
-	assert_int_equal(f->table[0], 0);
+	start_child(false);
+	begin();
+	calls();
+	end();
+	assert_int_equal(f.table[0], 0);
 }
 
-static void by_a_table(void **state)
+TEST(by_a_table)
 {
-	struct fixture *f = *state;
 	uint64_t number = 0;
 
-	start_child(f, false);
-	begin(f);
-	injection__use_table(f->inj, (uintptr_t)f->table);
-	calls(f);
-	assert_int_equal(inject__read(f->mem_fd, (uintptr_t)f->table, &number, sizeof(number)), 0);
+	start_child(false);
+	begin();
+	injection__use_table(f.inj, (uintptr_t)f.table);
+	calls();
+	assert_int_equal(inject__read(f.mem_fd, (uintptr_t)f.table, &number, sizeof(number)), 0);
 	assert_int_equal(number, SYS_getppid);
-	end(f);
+	end();
 }
 
 /* The signal that ends a batch would not arrive. */
-static void signals_are_blocked(void **state)
+TEST(signals_are_blocked)
 {
-	struct fixture *f = *state;
 	uint64_t number = 1;
 
-	start_child(f, true);
-	begin(f);
-	injection__use_table(f->inj, (uintptr_t)f->table);
-	calls(f);
-	assert_int_equal(inject__read(f->mem_fd, (uintptr_t)f->table, &number, sizeof(number)), 0);
+	start_child(true);
+	begin();
+	injection__use_table(f.inj, (uintptr_t)f.table);
+	calls();
+	assert_int_equal(inject__read(f.mem_fd, (uintptr_t)f.table, &number, sizeof(number)), 0);
 	assert_int_equal(number, 0);
-	end(f);
+	end();
 }
 
-static void more_than_a_table(void **state)
+TEST(more_than_a_table)
 {
-	struct fixture *f = *state;
 	struct inject_call call[MANY];
 	size_t done;
 
 	for (size_t i = 0; i < MANY; i++)
 		call[i] = getppid_call((uint64_t)getpid());
-	start_child(f, false);
-	begin(f);
-	injection__use_table(f->inj, (uintptr_t)f->table);
-	assert_int_equal(injection__calls(f->inj, call, MANY, &done), 0);
+	start_child(false);
+	begin();
+	injection__use_table(f.inj, (uintptr_t)f.table);
+	assert_int_equal(injection__calls(f.inj, call, MANY, &done), 0);
 	assert_int_equal(done, MANY);
 	call[MANY - 1].expect = 0;
-	assert_int_equal(injection__calls(f->inj, call, MANY, &done), getpid());
+	assert_int_equal(injection__calls(f.inj, call, MANY, &done), getpid());
 	assert_int_equal(done, MANY - 1);
-	end(f);
+	end();
 }
 
 /* A child that unmaps its table is not harmed: the first fault is in the batch, then nothing is made. */
-static void no_table(void **state)
+TEST(no_table)
 {
-	struct fixture *f = *state;
 	struct inject_call call = getppid_call((uint64_t)getpid());
 	size_t done;
 
-	start_child(f, false);
-	begin(f);
-	injection__use_table(f->inj, (uintptr_t)f->table);
-	assert_int_equal(INJECT_CALL(f->inj, SYS_munmap, (uintptr_t)f->table, PAGE), -EFAULT);
-	assert_int_equal(injection__calls(f->inj, &call, 1, &done), -EFAULT);
+	start_child(false);
+	begin();
+	injection__use_table(f.inj, (uintptr_t)f.table);
+	assert_int_equal(INJECT_CALL(f.inj, SYS_munmap, (uintptr_t)f.table, PAGE), -EFAULT);
+	assert_int_equal(injection__calls(f.inj, &call, 1, &done), -EFAULT);
 	assert_int_equal(done, 0);
-	end(f);
+	end();
 }
 
 /* ---- signals and deaths ---- */
 
 /* Signals that arrive during a batch are for the child; the default action of this one is to end it. */
-static void a_signal_meanwhile(void **state)
+TEST(a_signal_meanwhile)
 {
-	struct fixture *f = *state;
 	struct inject_call call[] = {
 		{ SYS_kill, { 0, SIGUSR1 }, 0 },
 		getppid_call((uint64_t)getpid()),
@@ -262,29 +241,28 @@ static void a_signal_meanwhile(void **state)
 	size_t done;
 	int status;
 
-	start_child(f, false);
-	call[0].arg[0] = (uint64_t)f->child;
-	begin(f);
-	injection__use_table(f->inj, (uintptr_t)f->table);
-	assert_int_equal(injection__calls(f->inj, call, 2, &done), 0);
+	start_child(false);
+	call[0].arg[0] = (uint64_t)f.child;
+	begin();
+	injection__use_table(f.inj, (uintptr_t)f.table);
+	assert_int_equal(injection__calls(f.inj, call, 2, &done), 0);
 	assert_int_equal(done, 2);
-	injection__end(f->inj, NULL, NULL);
-	assert_int_equal(waitpid(f->child, &status, 0), f->child);
-	f->child = -1;
+	injection__end(f.inj, NULL, NULL);
+	assert_int_equal(waitpid(f.child, &status, 0), f.child);
+	f.child = -1;
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1);
 }
 
 /* The tracer is killed while the child sleeps in a batch: the child makes the rest, and goes on. */
-static void the_tracer_is_killed(void **state)
+TEST(the_tracer_is_killed)
 {
-	struct fixture *f = *state;
 	const struct timespec *ms100 = page(PROT_READ | PROT_WRITE, MAP_SHARED);
 	const struct inject_call call[] = {
 		{ SYS_nanosleep, { (uintptr_t)ms100 }, 0 },
 		{ SYS_mmap,
-		  { (uintptr_t)f->table + 64 * PAGE, PAGE, PROT_READ,
+		  { (uintptr_t)f.table + 64 * PAGE, PAGE, PROT_READ,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, (uint64_t)-1 },
-		  (uintptr_t)f->table + 64 * PAGE },
+		  (uintptr_t)f.table + 64 * PAGE },
 	};
 	unsigned long before;
 	unsigned char byte;
@@ -292,30 +270,30 @@ static void the_tracer_is_killed(void **state)
 	size_t done;
 
 	*(struct timespec *)ms100 = (struct timespec){ .tv_nsec = 100000000 };
-	start_child(f, false);
-	wait_for_rounds(f, 1);
+	start_child(false);
+	wait_for_rounds(1);
 	tracer = fork();
 	if (!tracer) {
-		begin(f);
-		injection__use_table(f->inj, (uintptr_t)f->table);
-		injection__calls(f->inj, call, 2, &done);
+		begin();
+		injection__use_table(f.inj, (uintptr_t)f.table);
+		injection__calls(f.inj, call, 2, &done);
 		_exit(0);
 	}
 	usleep(50000); /* if the machine is busy, before or after the batch, which is no failure */
 	kill(tracer, SIGKILL);
 	waitpid(tracer, NULL, 0);
-	before = *f->rounds;
+	before = *f.rounds;
 	usleep(150000);
-	wait_for_rounds(f, 3);
-	assert_true(*f->rounds > before);
-	f->mem_fd = inject__open(f->child, O_RDWR, &(struct error){});
-	if (!inject__read(f->mem_fd, (uintptr_t)f->table, &byte, 1) && byte == SYS_nanosleep)
-		assert_int_equal(inject__read(f->mem_fd, (uintptr_t)f->table + 64 * PAGE, &byte, 1),
+	wait_for_rounds(3);
+	assert_true(*f.rounds > before);
+	f.mem_fd = inject__open(f.child, O_RDWR, &(struct error){});
+	if (!inject__read(f.mem_fd, (uintptr_t)f.table, &byte, 1) && byte == SYS_nanosleep)
+		assert_int_equal(inject__read(f.mem_fd, (uintptr_t)f.table + 64 * PAGE, &byte, 1),
 				 0);
-	close(f->mem_fd);
-	begin(f); /* removes what was left */
-	calls(f);
-	end(f);
+	close(f.mem_fd);
+	begin(); /* removes what was left */
+	calls();
+	end();
 	munmap((void *)ms100, PAGE);
 }
 
@@ -328,32 +306,32 @@ static void *sleep_in_thread(void *arg)
 }
 
 /* That of the calling thread, which stays in it. */
-static void put_stub(const struct fixture *f)
+static void put_stub(void)
 {
 	const struct inject_target target = {
 		.mem_fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC),
-		.stub = (uintptr_t)f->stub,
+		.stub = (uintptr_t)f.stub,
 	};
 	const struct user_regs_struct home = {};
 
 	if (stub__write(&target, &home, getpid()))
 		_exit(1);
-	memcpy(f->stub, "\xeb\xfe", 2); /* jmp to itself */
+	memcpy(f.stub, "\xeb\xfe", 2); /* jmp to itself */
 }
 
 /* One of its threads sleeps, the other one runs in the stub. */
-static void start_child_in_stub(struct fixture *f)
+static void start_child_in_stub(void)
 {
 	pthread_t thread;
 
-	f->child = fork();
-	assert_true(f->child >= 0);
-	if (f->child)
+	f.child = fork();
+	assert_true(f.child >= 0);
+	if (f.child)
 		return;
-	put_stub(f);
-	if (pthread_create(&thread, NULL, sleep_in_thread, (void *)f->rounds))
+	put_stub();
+	if (pthread_create(&thread, NULL, sleep_in_thread, (void *)f.rounds))
 		_exit(1);
-	((void (*)(void))f->stub)();
+	((void (*)(void))f.stub)();
 }
 
 struct tracer {
@@ -384,51 +362,34 @@ static bool traces(struct tracer *t)
  * Another thread of this process traces the one in the stub, as a job that was late does. The stub
  * must remain: its thread would go on with the registers of another one.
  */
-static void a_traced_thread_is_in_the_stub(void **state)
+TEST(a_traced_thread_is_in_the_stub)
 {
-	struct fixture *f = *state;
 	struct inject_target target = {
-		.stub = (uintptr_t)f->stub,
+		.stub = (uintptr_t)f.stub,
 		.stub_size = INJECT_STUB,
-		.stub_file = f->file,
+		.stub_file = f.file,
 	};
 	struct error error = {};
 	struct tracer tracer = {};
 	unsigned char was[INJECT_STUB], now[INJECT_STUB];
 
-	start_child_in_stub(f);
-	wait_for_rounds(f, 1);
-	f->mem_fd = inject__open(f->child, O_RDWR, &error);
-	assert_true(f->mem_fd >= 0);
-	target.pid = tracer.tid = f->child;
-	target.mem_fd = f->mem_fd;
-	assert_int_equal(inject__read(f->mem_fd, target.stub, was, sizeof(was)), 0);
+	start_child_in_stub();
+	wait_for_rounds(1);
+	f.mem_fd = inject__open(f.child, O_RDWR, &error);
+	assert_true(f.mem_fd >= 0);
+	target.pid = tracer.tid = f.child;
+	target.mem_fd = f.mem_fd;
+	assert_int_equal(inject__read(f.mem_fd, target.stub, was, sizeof(was)), 0);
 	assert_int_equal(pipe(tracer.end), 0);
 	assert_int_equal(pthread_create(&tracer.thread, NULL, trace_thread, &tracer), 0);
 	assert_true(traces(&tracer));
 
-	assert_int_equal(injection__begin(&f->inj, &target, &error), -EBUSY);
+	assert_int_equal(injection__begin(&f.inj, &target, &error), -EBUSY);
 	assert_non_null(strstr(error.text, "is busy"));
-	assert_int_equal(inject__read(f->mem_fd, target.stub, now, sizeof(now)), 0);
+	assert_int_equal(inject__read(f.mem_fd, target.stub, now, sizeof(now)), 0);
 	assert_memory_equal(now, was, sizeof(now));
 
 	close(tracer.end[1]);
 	pthread_join(tracer.thread, NULL);
 	close(tracer.end[0]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(one_by_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(by_a_table, setup, teardown),
-		cmocka_unit_test_setup_teardown(signals_are_blocked, setup, teardown),
-		cmocka_unit_test_setup_teardown(more_than_a_table, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_table, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_signal_meanwhile, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_tracer_is_killed, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_traced_thread_is_in_the_stub, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,11 @@
  * The TSC as CLOCK_MONOTONIC: segments of given pairs, compared with 128-bit arithmetic, and this
  * machine's clock, compared with the kernel's.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
 #include <x86intrin.h>
 
+#include "unit/test.h"
 #include "inline/inline_clock.h"
 #include "lib/clock.h"
 
@@ -52,7 +46,7 @@ static void assert_near(uint64_t got, uint64_t expected, uint64_t by)
 }
 
 /* In all segments that are stored, whether or not the ring of pairs has wrapped. */
-static void segments_are_exact(void **state)
+TEST(segments_are_exact)
 {
 	const unsigned int counts[] = { 2, 3, 255, 256, 257, 1000 };
 	const uint64_t apart = HZ / 100;
@@ -74,7 +68,7 @@ static void segments_are_exact(void **state)
 }
 
 /* Segments of an hour: the slope has enough bits. */
-static void long_segments_are_exact(void **state)
+TEST(long_segments_are_exact)
 {
 	const uint64_t apart = HZ * 3600;
 
@@ -86,7 +80,7 @@ static void long_segments_are_exact(void **state)
 	}
 }
 
-static void each_segment_has_its_slope(void **state)
+TEST(each_segment_has_its_slope)
 {
 	memset(&c, 0, sizeof(c));
 	inline_clock__add(&c, 1000, 10000, 3);
@@ -102,7 +96,7 @@ static void each_segment_has_its_slope(void **state)
 	assert_near(inline_clock__ns(&c, 6000), 14500, 1);
 }
 
-static void hostile_times_saturate(void **state)
+TEST(hostile_times_saturate)
 {
 	add_pairs(3, HZ / 100);
 	assert_int_equal(inline_clock__ns(&c, 0), 0);
@@ -113,7 +107,7 @@ static void hostile_times_saturate(void **state)
 	assert_int_equal(inline_clock__ns(&c, UINT64_MAX), UINT64_MAX);
 }
 
-static void bad_pairs_are_ignored(void **state)
+TEST(bad_pairs_are_ignored)
 {
 	add_pairs(3, HZ / 100);
 	inline_clock__add(&c, START, UINT64_MAX, 0);
@@ -125,7 +119,7 @@ static void bad_pairs_are_ignored(void **state)
 }
 
 /* Through pairs with noise, across and around all of them. */
-static void never_decreases(void **state)
+TEST(never_decreases)
 {
 	uint64_t tsc = START, last = 0, ns;
 
@@ -149,7 +143,7 @@ static void never_decreases(void **state)
 }
 
 /* Compared with the kernel's clock, for 50 ms. */
-static void follows_the_kernels_clock(void **state)
+TEST(follows_the_kernels_clock)
 {
 	struct error error = {};
 	uint64_t until;
@@ -176,7 +170,7 @@ static void follows_the_kernels_clock(void **state)
 	assert_in_range(c.n, 3, 60);
 }
 
-static void pairs_are_a_millisecond_apart(void **state)
+TEST(pairs_are_a_millisecond_apart)
 {
 	struct timespec ms = { .tv_nsec = 1200000 };
 	struct error error = {};
@@ -193,21 +187,4 @@ static void pairs_are_a_millisecond_apart(void **state)
 	}
 	for (uint64_t i = 1; i < c.n; i++)
 		assert_true(c.pair[i].ns - c.pair[i - 1].ns >= 1000000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(segments_are_exact),
-		cmocka_unit_test(long_segments_are_exact),
-		cmocka_unit_test(each_segment_has_its_slope),
-		cmocka_unit_test(hostile_times_saturate),
-		cmocka_unit_test(bad_pairs_are_ignored),
-		cmocka_unit_test(never_decreases),
-		cmocka_unit_test(follows_the_kernels_clock),
-		cmocka_unit_test(pairs_are_a_millisecond_apart),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,18 +7,10 @@
  * put() follows the protocol of userspace/inline/trampoline_x86.c. Times are TSCs of a clock with two
  * pairs, 1 ns per cycle.
  */
-#include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "inline/inline_rings.h"
 #include "lib/clock.h"
 
@@ -29,7 +21,7 @@
 #define WRITERS 4
 #define NUMBER	GT_STACK_NUMBER(GT_STACK_PLACES - GT_INLINE_SEEN + 3, 1)
 
-struct fixture {
+static struct {
 	struct gt_inline map;
 	struct inline_clock clock;
 	struct inline_rings *rings;
@@ -43,11 +35,11 @@ struct fixture {
 	uint64_t from[WRITERS];	       /* the number of the last one of each writer */
 	uint64_t count[WRITERS];
 	int answer;
-};
+} f;
 
-static struct gt_inline_ring *ring_at(struct fixture *f, unsigned int i)
+static struct gt_inline_ring *ring_at(unsigned int i)
 {
-	return (void *)(f->area + GT_INLINE_SEEN_BYTES + i * f->map.stride);
+	return (void *)(f.area + GT_INLINE_SEEN_BYTES + i * f.map.stride);
 }
 
 static struct gt_inline_slot *slot_at(struct gt_inline_ring *ring, uint64_t at)
@@ -62,42 +54,36 @@ static uint32_t tid_of(void *ctx, uint64_t procid)
 
 static int take(void *ctx, unsigned int ring, const struct gt_record *rec, size_t size)
 {
-	struct fixture *f = ctx;
-
 	assert_true(ring < GT_INLINE_RINGS);
 	assert_true(gt_record_is_whole(rec, size));
-	f->n++;
-	f->ring_index = ring;
-	f->seq[ring] = rec->seq;
-	f->last = *rec;
-	memcpy(f->tail, rec + 1, size - sizeof(*rec));
-	return f->answer;
+	f.n++;
+	f.ring_index = ring;
+	f.seq[ring] = rec->seq;
+	f.last = *rec;
+	memcpy(f.tail, rec + 1, size - sizeof(*rec));
+	return f.answer;
 }
 
 static int set_up(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	f->map.slots = SLOTS;
-	f->map.stride = GT_INLINE_HEAD + SLOTS * GT_INLINE_SLOT;
-	f->map.ring_bytes = GT_INLINE_SEEN_BYTES + GT_INLINE_RINGS * f->map.stride;
-	f->area = calloc(1, f->map.ring_bytes);
-	f->ring = ring_at(f, RING);
-	inline_clock__add(&f->clock, SECOND, SECOND, 0);
-	inline_clock__add(&f->clock, NOW, NOW, 0);
-	*state = f;
-	return inline_rings__open(&f->rings, &f->map, f->area, &f->clock, tid_of, f);
+	memset(&f, 0, sizeof(f));
+	f.map.slots = SLOTS;
+	f.map.stride = GT_INLINE_HEAD + SLOTS * GT_INLINE_SLOT;
+	f.map.ring_bytes = GT_INLINE_SEEN_BYTES + GT_INLINE_RINGS * f.map.stride;
+	f.area = calloc(1, f.map.ring_bytes);
+	f.ring = ring_at(RING);
+	inline_clock__add(&f.clock, SECOND, SECOND, 0);
+	inline_clock__add(&f.clock, NOW, NOW, 0);
+	return inline_rings__open(&f.rings, &f.map, f.area, &f.clock, tid_of, &f);
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-	struct fixture *f = *state;
-
-	inline_rings__close(f->rings);
-	free(f->area);
-	free(f);
-	return 0;
+	inline_rings__close(f.rings);
+	free(f.area);
 }
+
+FIXTURE(set_up, tear_down)
 
 static unsigned int slots_of(enum gt_kind kind, uint32_t depth)
 {
@@ -166,308 +152,290 @@ static bool put_at(struct gt_inline_ring *ring, enum gt_kind kind, uint32_t tid,
 }
 
 /* Returns its first slot. */
-static struct gt_inline_slot *put(struct fixture *f, enum gt_kind kind, uint64_t object)
+static struct gt_inline_slot *put(enum gt_kind kind, uint64_t object)
 {
-	uint64_t at = f->ring->head;
+	uint64_t at = f.ring->head;
 
-	assert_true(put_at(f->ring, kind, RING, object, 1));
-	return slot_at(f->ring, at);
+	assert_true(put_at(f.ring, kind, RING, object, 1));
+	return slot_at(f.ring, at);
 }
 
-static bool drain(struct fixture *f, uint64_t now)
+static bool drain(uint64_t now)
 {
 	bool complete;
 
-	assert_int_equal(inline_rings__drain(f->rings, now, take, f, &complete), 0);
+	assert_int_equal(inline_rings__drain(f.rings, now, take, &f, &complete), 0);
 	return complete;
 }
 
 /* ---- one writer ---- */
 
 /* Many times around the ring. */
-static void all_in_order(void **state)
+TEST(all_in_order)
 {
-	struct fixture *f = *state;
 	uint64_t i;
 
 	for (i = 1; i <= 100000; i++) {
-		put(f, GT_EXECUTE, i);
+		put(GT_EXECUTE, i);
 		if (i % 1000)
 			continue;
-		assert_true(inline_rings__fill(f->rings) == 1000 * 100 / SLOTS);
-		assert_true(drain(f, NOW));
-		assert_int_equal(f->tail[0], i);
-		assert_int_equal(f->n, i);
-		assert_int_equal(f->last.seq, i);
-		assert_int_equal(f->ring->tail, i);
-		assert_int_equal(slot_at(f->ring, i - 1)->word, 0);
+		assert_true(inline_rings__fill(f.rings) == 1000 * 100 / SLOTS);
+		assert_true(drain(NOW));
+		assert_int_equal(f.tail[0], i);
+		assert_int_equal(f.n, i);
+		assert_int_equal(f.last.seq, i);
+		assert_int_equal(f.ring->tail, i);
+		assert_int_equal(slot_at(f.ring, i - 1)->word, 0);
 	}
-	assert_int_equal(f->ring_index, RING);
-	assert_int_equal(f->last.tid, RING + 1000);
-	assert_int_equal(f->last.cpu, 3);
-	assert_int_equal(inline_rings__fill(f->rings), 0);
+	assert_int_equal(f.ring_index, RING);
+	assert_int_equal(f.last.tid, RING + 1000);
+	assert_int_equal(f.last.cpu, 3);
+	assert_int_equal(inline_rings__fill(f.rings), 0);
 }
 
 /* The slot's number has 31 bits. */
-static void numbers_wrap(void **state)
+TEST(numbers_wrap)
 {
-	struct fixture *f = *state;
-
-	inline_rings__close(f->rings);
-	f->ring->head = (1ull << 31) - 10;
-	assert_int_equal(inline_rings__open(&f->rings, &f->map, f->area, &f->clock, tid_of, f), 0);
-	assert_int_equal(f->ring->tail, f->ring->head);
+	inline_rings__close(f.rings);
+	f.ring->head = (1ull << 31) - 10;
+	assert_int_equal(inline_rings__open(&f.rings, &f.map, f.area, &f.clock, tid_of, &f), 0);
+	assert_int_equal(f.ring->tail, f.ring->head);
 	for (int i = 0; i < 10; i++)
-		assert_true(put_at(f->ring, GT_STACK, RING, 7, 20));
-	assert_true(drain(f, NOW));
-	assert_int_equal(f->n, 10);
-	assert_int_equal(f->last.seq, 10);
+		assert_true(put_at(f.ring, GT_STACK, RING, 7, 20));
+	assert_true(drain(NOW));
+	assert_int_equal(f.n, 10);
+	assert_int_equal(f.last.seq, 10);
 }
 
-static void stacks_of_every_depth(void **state)
+TEST(stacks_of_every_depth)
 {
-	struct fixture *f = *state;
-
 	for (uint32_t depth = 1; depth <= GT_STACK_MAX; depth++) {
-		assert_true(put_at(f->ring, GT_STACK, RING, 1000, depth));
-		assert_true(drain(f, NOW));
-		assert_int_equal(f->n, depth);
-		assert_int_equal(f->last.stack, NUMBER);
-		assert_int_equal(f->tail[0], 1ull << 32 | depth); /* cut: 1 */
-		assert_int_equal(f->tail[1], 1);		  /* placed */
+		assert_true(put_at(f.ring, GT_STACK, RING, 1000, depth));
+		assert_true(drain(NOW));
+		assert_int_equal(f.n, depth);
+		assert_int_equal(f.last.stack, NUMBER);
+		assert_int_equal(f.tail[0], 1ull << 32 | depth); /* cut: 1 */
+		assert_int_equal(f.tail[1], 1);			 /* placed */
 		for (uint32_t i = 0; i < depth; i++)
-			assert_int_equal(f->tail[2 + i], 1000 + i);
+			assert_int_equal(f.tail[2 + i], 1000 + i);
 	}
-	assert_int_equal(f->ring->tail, f->ring->head);
+	assert_int_equal(f.ring->tail, f.ring->head);
 }
 
-static void times_are_limited(void **state)
+TEST(times_are_limited)
 {
-	struct fixture *f = *state;
 	const uint64_t tsc[] = { 2 * SECOND, 0, NOW + 5 };
 	uint64_t before = clock__now();
 
 	for (int i = 0; i < 3; i++) {
-		put(f, GT_EXECUTE, 1)->rec.time = tsc[i];
-		drain(f, NOW + 1); /* a record behind `now` has its own time all the same */
-		assert_in_range(f->last.time, tsc[i], tsc[i] + 1);
+		put(GT_EXECUTE, 1)->rec.time = tsc[i];
+		drain(NOW + 1); /* a record behind `now` has its own time all the same */
+		assert_in_range(f.last.time, tsc[i], tsc[i] + 1);
 	}
-	put(f, GT_EXECUTE, 1)->rec.time = UINT64_MAX;
-	drain(f, NOW + 1);
-	assert_in_range(f->last.time, before, clock__now());
+	put(GT_EXECUTE, 1)->rec.time = UINT64_MAX;
+	drain(NOW + 1);
+	assert_in_range(f.last.time, before, clock__now());
 }
 
-static void losses_are_gaps(void **state)
+TEST(losses_are_gaps)
 {
-	struct fixture *f = *state;
 	uint64_t lost[GT_KIND_END];
 	unsigned int room = SLOTS - GT_INLINE_MARGIN + 1;
 
 	for (unsigned int i = 0; i < room; i++)
-		put(f, GT_EXECUTE, i);
+		put(GT_EXECUTE, i);
 	for (unsigned int i = 0; i < 40; i++)
-		assert_false(put_at(f->ring, i % 2 ? GT_PARK : GT_READY, RING, 1, 1));
-	drain(f, NOW);
-	assert_int_equal(f->last.seq, room);
-	put(f, GT_EXECUTE, 2);
-	drain(f, NOW);
-	assert_int_equal(f->last.seq, room + 41);
-	f->ring->dropped = 39; /* committed later than the one before */
-	put(f, GT_EXECUTE, 3);
-	drain(f, NOW);
-	assert_int_equal(f->last.seq, room + 42);
-	assert_int_equal(inline_rings__lost(f->rings, lost), 40);
+		assert_false(put_at(f.ring, i % 2 ? GT_PARK : GT_READY, RING, 1, 1));
+	drain(NOW);
+	assert_int_equal(f.last.seq, room);
+	put(GT_EXECUTE, 2);
+	drain(NOW);
+	assert_int_equal(f.last.seq, room + 41);
+	f.ring->dropped = 39; /* committed later than the one before */
+	put(GT_EXECUTE, 3);
+	drain(NOW);
+	assert_int_equal(f.last.seq, room + 42);
+	assert_int_equal(inline_rings__lost(f.rings, lost), 40);
 	assert_int_equal(lost[GT_PARK], 20);
 	assert_int_equal(lost[GT_READY], 20);
 }
 
-static void counters_never_decrease(void **state)
+TEST(counters_never_decrease)
 {
-	struct fixture *f = *state;
 	uint64_t lost[GT_KIND_END];
 
-	f->ring->lost[GT_PARK] = 7;
-	assert_int_equal(inline_rings__lost(f->rings, lost), 7);
-	f->ring->lost[GT_PARK] = 3;
-	assert_int_equal(inline_rings__lost(f->rings, lost), 7);
-	ring_at(f, 9)->lost[GT_PARK] = 1ull << 62;
-	f->ring->lost[GT_READY] = 1ull << 50;
-	assert_int_equal(inline_rings__lost(f->rings, lost), 7 + (1ull << 32));
-	assert_int_equal(inline_rings__lost(f->rings, lost), 7 + (2ull << 32));
+	f.ring->lost[GT_PARK] = 7;
+	assert_int_equal(inline_rings__lost(f.rings, lost), 7);
+	f.ring->lost[GT_PARK] = 3;
+	assert_int_equal(inline_rings__lost(f.rings, lost), 7);
+	ring_at(9)->lost[GT_PARK] = 1ull << 62;
+	f.ring->lost[GT_READY] = 1ull << 50;
+	assert_int_equal(inline_rings__lost(f.rings, lost), 7 + (1ull << 32));
+	assert_int_equal(inline_rings__lost(f.rings, lost), 7 + (2ull << 32));
 	assert_int_equal(lost[GT_READY] + lost[GT_PARK], 7 + (2ull << 32));
 }
 
 /* ---- slots that are not committed ---- */
 
-static void an_uncommitted_slot_blocks_its_ring(void **state)
+TEST(an_uncommitted_slot_blocks_its_ring)
 {
-	struct fixture *f = *state;
 	uint64_t at;
 
-	put(f, GT_EXECUTE, 1);
-	at = reserve(f->ring, GT_DESTROY, 1);
-	put(f, GT_EXECUTE, 3);
-	put_at(ring_at(f, RING + 1), GT_EXECUTE, 1, 1, 1);
-	assert_false(drain(f, NOW));
-	assert_int_equal(f->n, 2);
-	assert_int_equal(f->ring->tail, 1);
-	fill(f->ring, at, GT_DESTROY, RING, 2, 1);
-	commit(f->ring, at);
-	assert_true(drain(f, NOW + SECOND * 2));
-	assert_int_equal(f->n, 4);
-	assert_int_equal(f->last.seq, 3);
+	put(GT_EXECUTE, 1);
+	at = reserve(f.ring, GT_DESTROY, 1);
+	put(GT_EXECUTE, 3);
+	put_at(ring_at(RING + 1), GT_EXECUTE, 1, 1, 1);
+	assert_false(drain(NOW));
+	assert_int_equal(f.n, 2);
+	assert_int_equal(f.ring->tail, 1);
+	fill(f.ring, at, GT_DESTROY, RING, 2, 1);
+	commit(f.ring, at);
+	assert_true(drain(NOW + SECOND * 2));
+	assert_int_equal(f.n, 4);
+	assert_int_equal(f.last.seq, 3);
 }
 
 /* A stack of which only further slots were committed: one record is lost. */
-static void a_slot_is_given_up(void **state)
+TEST(a_slot_is_given_up)
 {
-	struct fixture *f = *state;
-	uint64_t at = reserve(f->ring, GT_STACK, 4);
+	uint64_t at = reserve(f.ring, GT_STACK, 4);
 
-	slot_at(f->ring, at + 1)->word = (uint32_t)(at + 2) | GT_INLINE_FURTHER;
-	assert_false(drain(f, NOW));
-	put(f, GT_EXECUTE, 1);
-	assert_false(drain(f, NOW + SECOND));
-	assert_int_equal(f->n, 0);
-	assert_true(drain(f, NOW + SECOND + 1));
-	assert_int_equal(f->n, 1);
-	assert_int_equal(f->last.seq, 2);
-	commit(f->ring, at); /* too late */
-	put(f, GT_EXECUTE, 2);
-	assert_true(drain(f, NOW + SECOND + 2));
-	assert_int_equal(f->last.seq, 3);
+	slot_at(f.ring, at + 1)->word = (uint32_t)(at + 2) | GT_INLINE_FURTHER;
+	assert_false(drain(NOW));
+	put(GT_EXECUTE, 1);
+	assert_false(drain(NOW + SECOND));
+	assert_int_equal(f.n, 0);
+	assert_true(drain(NOW + SECOND + 1));
+	assert_int_equal(f.n, 1);
+	assert_int_equal(f.last.seq, 2);
+	commit(f.ring, at); /* too late */
+	put(GT_EXECUTE, 2);
+	assert_true(drain(NOW + SECOND + 2));
+	assert_int_equal(f.last.seq, 3);
 }
 
 /* Those reserved after the one that blocked have their own time, which is short from then on. */
-static void later_slots_are_waited_for(void **state)
+TEST(later_slots_are_waited_for)
 {
-	struct fixture *f = *state;
 	uint64_t at;
 
-	reserve(f->ring, GT_EXECUTE, 1);
-	assert_false(drain(f, NOW));
-	at = reserve(f->ring, GT_EXECUTE, 1);
-	assert_false(drain(f, NOW + SECOND + 1));
-	assert_int_equal(f->ring->tail, at);
-	assert_false(drain(f, NOW + SECOND + 2));
-	fill(f->ring, at, GT_EXECUTE, RING, 5, 1);
-	commit(f->ring, at);
-	assert_true(drain(f, NOW + SECOND + 2));
-	assert_int_equal(f->n, 1);
-	assert_int_equal(f->last.seq, 2);
-	reserve(f->ring, GT_EXECUTE, 1);
-	assert_false(drain(f, NOW + SECOND * 3));
-	assert_true(drain(f, NOW + SECOND * 3 + SECOND / 50));
-	put(f, GT_EXECUTE, 6);
-	assert_true(drain(f, NOW + SECOND * 3 + SECOND / 50));
-	assert_int_equal(f->n, 2);
-	assert_int_equal(f->last.seq, 4);
+	reserve(f.ring, GT_EXECUTE, 1);
+	assert_false(drain(NOW));
+	at = reserve(f.ring, GT_EXECUTE, 1);
+	assert_false(drain(NOW + SECOND + 1));
+	assert_int_equal(f.ring->tail, at);
+	assert_false(drain(NOW + SECOND + 2));
+	fill(f.ring, at, GT_EXECUTE, RING, 5, 1);
+	commit(f.ring, at);
+	assert_true(drain(NOW + SECOND + 2));
+	assert_int_equal(f.n, 1);
+	assert_int_equal(f.last.seq, 2);
+	reserve(f.ring, GT_EXECUTE, 1);
+	assert_false(drain(NOW + SECOND * 3));
+	assert_true(drain(NOW + SECOND * 3 + SECOND / 50));
+	put(GT_EXECUTE, 6);
+	assert_true(drain(NOW + SECOND * 3 + SECOND / 50));
+	assert_int_equal(f.n, 2);
+	assert_int_equal(f.last.seq, 4);
 }
 
 /* ---- hostile writers ---- */
 
-static void invalid_records_are_gaps(void **state)
+TEST(invalid_records_are_gaps)
 {
-	struct fixture *f = *state;
 	unsigned int kind;
 
 	for (kind = 0; kind < 100; kind++)
-		put(f, (enum gt_kind)kind, 4)->payload[0] = 1; /* of a stack: 1 PC */
-	drain(f, NOW);
-	assert_int_equal(f->n, 7);
-	put(f, GT_EXECUTE, 1)->rec.stack = 5; /* of the BPF half */
-	put(f, GT_EXECUTE, 1)->rec.tid = 13;  /* no thread */
-	put(f, GT_STACK, 1)->rec.stack = 17;
-	put(f, GT_STACK, 1)->rec.stack = 0;
-	put(f, GT_STACK, 1)->payload[0] = 0;
-	put(f, GT_STACK, 1)->payload[0] = GT_STACK_MAX + 1;
-	put(f, GT_STACK, 1)->payload[0] = 8; /* its further slot is another record */
-	put(f, GT_EXECUTE, 6)->rec.stack = NUMBER;
-	put(f, GT_STACK, 1)->payload[0] = 9; /* beyond the head */
-	drain(f, NOW);
-	assert_int_equal(f->n, 8);
-	assert_int_equal(f->tail[0], 6);
-	assert_int_equal(f->last.seq, 100 + 8);
-	put(f, GT_EXECUTE, 7);
-	drain(f, NOW);
-	assert_int_equal(f->n, 9);
-	assert_int_equal(f->last.seq, 100 + 10);
+		put((enum gt_kind)kind, 4)->payload[0] = 1; /* of a stack: 1 PC */
+	drain(NOW);
+	assert_int_equal(f.n, 7);
+	put(GT_EXECUTE, 1)->rec.stack = 5; /* of the BPF half */
+	put(GT_EXECUTE, 1)->rec.tid = 13;  /* no thread */
+	put(GT_STACK, 1)->rec.stack = 17;
+	put(GT_STACK, 1)->rec.stack = 0;
+	put(GT_STACK, 1)->payload[0] = 0;
+	put(GT_STACK, 1)->payload[0] = GT_STACK_MAX + 1;
+	put(GT_STACK, 1)->payload[0] = 8; /* its further slot is another record */
+	put(GT_EXECUTE, 6)->rec.stack = NUMBER;
+	put(GT_STACK, 1)->payload[0] = 9; /* beyond the head */
+	drain(NOW);
+	assert_int_equal(f.n, 8);
+	assert_int_equal(f.tail[0], 6);
+	assert_int_equal(f.last.seq, 100 + 8);
+	put(GT_EXECUTE, 7);
+	drain(NOW);
+	assert_int_equal(f.n, 9);
+	assert_int_equal(f.last.seq, 100 + 10);
 }
 
-static void fields_are_forced(void **state)
+TEST(fields_are_forced)
 {
-	struct fixture *f = *state;
-
-	put(f, GT_PARK, 0)->payload[0] = UINT64_MAX;
-	drain(f, NOW);
-	assert_int_equal(f->tail[0], 0xffffffff0000ffffull); /* without `derived` */
+	put(GT_PARK, 0)->payload[0] = UINT64_MAX;
+	drain(NOW);
+	assert_int_equal(f.tail[0], 0xffffffff0000ffffull); /* without `derived` */
 }
 
 /* A stack that is rejected counts once; forged slots count, too. */
-static void further_slots_are_skipped(void **state)
+TEST(further_slots_are_skipped)
 {
-	struct fixture *f = *state;
-	uint64_t at = f->ring->head;
+	uint64_t at = f.ring->head;
 
-	assert_true(put_at(f->ring, GT_STACK, 13, 1, 40));
-	put(f, GT_EXECUTE, 1);
-	drain(f, NOW);
-	assert_int_equal(f->n, 1);
-	assert_int_equal(f->last.seq, 2);
-	at = reserve(f->ring, GT_EXECUTE, 2);
+	assert_true(put_at(f.ring, GT_STACK, 13, 1, 40));
+	put(GT_EXECUTE, 1);
+	drain(NOW);
+	assert_int_equal(f.n, 1);
+	assert_int_equal(f.last.seq, 2);
+	at = reserve(f.ring, GT_EXECUTE, 2);
 	for (int i = 0; i < 2; i++, at++)
-		slot_at(f->ring, at)->word = (uint32_t)(at + 1) | GT_INLINE_FURTHER;
-	assert_true(drain(f, NOW));
-	put(f, GT_EXECUTE, 2);
-	assert_true(drain(f, NOW));
-	assert_int_equal(f->n, 2);
-	assert_int_equal(f->last.seq, 4);
+		slot_at(f.ring, at)->word = (uint32_t)(at + 1) | GT_INLINE_FURTHER;
+	assert_true(drain(NOW));
+	put(GT_EXECUTE, 2);
+	assert_true(drain(NOW));
+	assert_int_equal(f.n, 2);
+	assert_int_equal(f.last.seq, 4);
 }
 
-static void a_forged_head_is_refused(void **state)
+TEST(a_forged_head_is_refused)
 {
-	struct fixture *f = *state;
 	bool complete = true;
 	const uint64_t head[] = { SLOTS + 1, UINT64_MAX, 1ull << 63 };
 
 	for (int i = 0; i < 3; i++) {
-		f->ring->head = head[i];
-		assert_int_equal(inline_rings__drain(f->rings, NOW, take, f, &complete), -EPROTO);
-		assert_int_equal(inline_rings__fill(f->rings), 100);
+		f.ring->head = head[i];
+		assert_int_equal(inline_rings__drain(f.rings, NOW, take, &f, &complete), -EPROTO);
+		assert_int_equal(inline_rings__fill(f.rings), 100);
 	}
-	f->ring->head = 0;
-	put(f, GT_EXECUTE, 1);
-	f->ring->tail = 12345; /* never read */
-	assert_true(drain(f, NOW));
-	assert_int_equal(f->ring->tail, 1);
+	f.ring->head = 0;
+	put(GT_EXECUTE, 1);
+	f.ring->tail = 12345; /* never read */
+	assert_true(drain(NOW));
+	assert_int_equal(f.ring->tail, 1);
 }
 
-static void the_callbacks_error_ends_the_drain(void **state)
+TEST(the_callbacks_error_ends_the_drain)
 {
-	struct fixture *f = *state;
 	bool complete = true;
 
-	put(f, GT_EXECUTE, 1);
-	put(f, GT_EXECUTE, 2);
-	f->answer = -ENOSPC;
-	assert_int_equal(inline_rings__drain(f->rings, NOW, take, f, &complete), -ENOSPC);
+	put(GT_EXECUTE, 1);
+	put(GT_EXECUTE, 2);
+	f.answer = -ENOSPC;
+	assert_int_equal(inline_rings__drain(f.rings, NOW, take, &f, &complete), -ENOSPC);
 	assert_true(complete);
-	assert_int_equal(f->n, 1);
-	assert_int_equal(f->ring->tail, 1);
+	assert_int_equal(f.n, 1);
+	assert_int_equal(f.ring->tail, 1);
 }
 
-static void an_invalid_geometry_is_refused(void **state)
+TEST(an_invalid_geometry_is_refused)
 {
-	struct fixture *f = *state;
 	struct inline_rings *r = NULL;
-	struct gt_inline map[4] = { f->map, f->map, f->map, f->map };
+	struct gt_inline map[4] = { f.map, f.map, f.map, f.map };
 
 	map[0].slots = SLOTS - 1;
 	map[1].slots = GT_INLINE_MARGIN;
 	map[2].stride -= GT_INLINE_SLOT;
 	map[3].ring_bytes--;
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(inline_rings__open(&r, &map[i], f->area, &f->clock, tid_of, f),
+		assert_int_equal(inline_rings__open(&r, &map[i], f.area, &f.clock, tid_of, &f),
 				 -EINVAL);
 	assert_null(r);
 	inline_rings__close(NULL);
@@ -486,11 +454,10 @@ static atomic_bool stop;
 static void *scribble(void *ctx)
 {
 	const unsigned int kinds[] = { GT_EXECUTE, GT_PARK, GT_STACK, GT_STACK };
-	struct fixture *f = ctx;
-	uint64_t x = 1, *word = (uint64_t *)f->area, n = f->map.ring_bytes / 8;
+	uint64_t x = 1, *word = (uint64_t *)f.area, n = f.map.ring_bytes / 8;
 
 	while (!stop) {
-		struct gt_inline_ring *ring = ring_at(f, random_number(&x) % GT_INLINE_RINGS);
+		struct gt_inline_ring *ring = ring_at(random_number(&x) % GT_INLINE_RINGS);
 		uint64_t at = __atomic_load_n(&ring->tail, __ATOMIC_RELAXED), k;
 
 		__atomic_store_n(&word[random_number(&x) % n], x, __ATOMIC_RELAXED);
@@ -507,14 +474,13 @@ static void *scribble(void *ctx)
 					 __ATOMIC_RELEASE);
 		}
 		__atomic_store_n(&ring->head, at - (k & 127), __ATOMIC_RELAXED);
-		word = (uint64_t *)f->area;
+		word = (uint64_t *)f.area;
 	}
 	return NULL;
 }
 
-static void scribbled_memory_is_survived(void **state)
+TEST(scribbled_memory_is_survived)
 {
-	struct fixture *f = *state;
 	uint64_t until = clock__now() + SECOND / 4, now = NOW, lost[GT_KIND_END];
 	unsigned int before;
 	pthread_t thread;
@@ -522,28 +488,27 @@ static void scribbled_memory_is_survived(void **state)
 	int err;
 
 	stop = false;
-	assert_int_equal(pthread_create(&thread, NULL, scribble, f), 0);
+	assert_int_equal(pthread_create(&thread, NULL, scribble, &f), 0);
 	while (clock__now() < until) {
-		before = f->n;
-		err = inline_rings__drain(f->rings, now += SECOND / 10, take, f, &complete);
+		before = f.n;
+		err = inline_rings__drain(f.rings, now += SECOND / 10, take, &f, &complete);
 		assert_true(!err || err == -EPROTO);
-		assert_true(f->n - before <= GT_INLINE_RINGS * SLOTS);
-		inline_rings__lost(f->rings, lost);
+		assert_true(f.n - before <= GT_INLINE_RINGS * SLOTS);
+		inline_rings__lost(f.rings, lost);
 		if (!err)
 			continue;
-		inline_rings__close(f->rings);
-		assert_int_equal(
-			inline_rings__open(&f->rings, &f->map, f->area, &f->clock, tid_of, f), 0);
+		inline_rings__close(f.rings);
+		assert_int_equal(inline_rings__open(&f.rings, &f.map, f.area, &f.clock, tid_of, &f),
+				 0);
 	}
 	stop = true;
 	pthread_join(thread, NULL);
-	assert_true(f->n > 100);
+	assert_true(f.n > 100);
 }
 
 /* ---- many writers ---- */
 
 struct writer {
-	struct fixture *f;
 	pthread_t thread;
 	unsigned int index;
 	uint64_t made, dropped;
@@ -560,7 +525,7 @@ static void *write_records(void *ctx)
 		k = random_number(&x);
 		w->made++;
 		w->dropped +=
-			!put_at(w->f->ring, k % 8 ? GT_EXECUTE : GT_STACK, w->index + 100,
+			!put_at(f.ring, k % 8 ? GT_EXECUTE : GT_STACK, w->index + 100,
 				(uint64_t)w->index << 56 | i << 8, 1 + (k >> 8) % GT_STACK_MAX);
 		if (k >> 32 & 1) /* leaves time to the reader */
 			for (int spin = 0; spin < 100; spin++)
@@ -572,83 +537,53 @@ static void *write_records(void *ctx)
 
 static int take_of_writers(void *ctx, unsigned int ring, const struct gt_record *rec, size_t size)
 {
-	struct fixture *f = ctx;
 	const struct gt_stack *stack = (const struct gt_stack *)(rec + 1);
 	unsigned int writer = rec->object >> 56;
 	bool good = ring == RING && writer < WRITERS && rec->tid == writer + 1100 &&
-		    rec->seq > f->seq[RING] && rec->object > f->from[writer];
+		    rec->seq > f.seq[RING] && rec->object > f.from[writer];
 
 	assert_true(good);
-	f->seq[RING] = rec->seq;
-	f->from[writer] = rec->object;
-	f->count[writer]++;
+	f.seq[RING] = rec->seq;
+	f.from[writer] = rec->object;
+	f.count[writer]++;
 	for (uint32_t i = 0; rec->kind == GT_STACK && i < stack->depth; i++)
 		good = good && stack->pc[i] == rec->object + i;
 	assert_true(good);
 	return 0;
 }
 
-static void drain_writers(struct fixture *f)
+static void drain_writers(void)
 {
 	bool complete;
 
-	assert_int_equal(inline_rings__drain(f->rings, NOW, take_of_writers, f, &complete), 0);
+	assert_int_equal(inline_rings__drain(f.rings, NOW, take_of_writers, &f, &complete), 0);
 }
 
-static void many_writers_lose_nothing_unseen(void **state)
+TEST(many_writers_lose_nothing_unseen)
 {
-	struct fixture *f = *state;
 	struct writer w[WRITERS] = {};
 	uint64_t sum = 0, dropped = 0, lost[GT_KIND_END];
 
 	running = WRITERS;
 	for (unsigned int i = 0; i < WRITERS; i++) {
-		w[i].f = f;
 		w[i].index = i;
 		assert_int_equal(pthread_create(&w[i].thread, NULL, write_records, &w[i]), 0);
 	}
 	while (running)
-		drain_writers(f);
+		drain_writers();
 	for (unsigned int i = 0; i < WRITERS; i++)
 		pthread_join(w[i].thread, NULL);
-	drain_writers(f);
+	drain_writers();
 	/* shows the gap before it */
-	assert_true(put_at(f->ring, GT_EXECUTE, 100, 1ull << 50, 1));
+	assert_true(put_at(f.ring, GT_EXECUTE, 100, 1ull << 50, 1));
 	w[0].made++;
-	drain_writers(f);
+	drain_writers();
 	for (unsigned int i = 0; i < WRITERS; i++) {
-		assert_int_equal(f->count[i] + w[i].dropped, w[i].made);
-		sum += f->count[i];
+		assert_int_equal(f.count[i] + w[i].dropped, w[i].made);
+		sum += f.count[i];
 		dropped += w[i].dropped;
 	}
-	assert_int_equal(inline_rings__lost(f->rings, lost), dropped);
+	assert_int_equal(inline_rings__lost(f.rings, lost), dropped);
 	assert_int_equal(lost[GT_STACK] + lost[GT_EXECUTE], dropped);
-	assert_int_equal(f->seq[RING], sum + dropped);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-		TEST(all_in_order),
-		TEST(numbers_wrap),
-		TEST(stacks_of_every_depth),
-		TEST(times_are_limited),
-		TEST(losses_are_gaps),
-		TEST(counters_never_decrease),
-		TEST(an_uncommitted_slot_blocks_its_ring),
-		TEST(a_slot_is_given_up),
-		TEST(later_slots_are_waited_for),
-		TEST(invalid_records_are_gaps),
-		TEST(fields_are_forced),
-		TEST(further_slots_are_skipped),
-		TEST(a_forged_head_is_refused),
-		TEST(the_callbacks_error_ends_the_drain),
-		TEST(an_invalid_geometry_is_refused),
-		TEST(scribbled_memory_is_survived),
-		TEST(many_writers_lose_nothing_unseen),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	assert_int_equal(f.seq[RING], sum + dropped);
 }

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Arenas: objects do not overlap or move, and memory is used again after a reset. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "lib/arena.h"
 
 #define BLOCK	1024
@@ -29,7 +23,7 @@ static void fill(struct arena *a)
 			assert_int_equal(object[i][at], (unsigned char)i);
 }
 
-static void objects(void **state)
+TEST(objects)
 {
 	struct arena a;
 	size_t memory;
@@ -51,7 +45,7 @@ static void objects(void **state)
 }
 
 /* What does not fit into the block that comes next gets one of its own before that. */
-static void order_of_blocks(void **state)
+TEST(order_of_blocks)
 {
 	struct arena a;
 	void *first, *second;
@@ -64,14 +58,4 @@ static void order_of_blocks(void **state)
 	assert_non_null(arena__alloc(&a, 2 * BLOCK));
 	assert_ptr_equal(arena__alloc(&a, 16), second);
 	arena__deinit(&a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(objects),
-		cmocka_unit_test(order_of_blocks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

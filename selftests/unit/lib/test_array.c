@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Growable arrays: elements stay, capacities double, an impossible size changes nothing. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "lib/array.h"
 
-static void elements_stay(void **state)
+TEST(elements_stay)
 {
 	uint32_t *v = NULL, reallocations = 0;
 	size_t cap = 0, before;
@@ -29,7 +22,7 @@ static void elements_stay(void **state)
 }
 
 /* n may be anywhere beyond the capacity, and the capacity need not be a power of two. */
-static void by_many(void **state)
+TEST(by_many)
 {
 	char *v = NULL;
 	size_t cap = 0;
@@ -46,7 +39,7 @@ static void by_many(void **state)
 	free(v);
 }
 
-static void too_large(void **state)
+TEST(too_large)
 {
 	size_t cap = 0;
 	char *v = NULL;
@@ -55,15 +48,4 @@ static void too_large(void **state)
 	assert_int_equal(array__grow(&v, SIZE_MAX / 16, &cap, 32), -ENOMEM);
 	assert_null(v);
 	assert_int_equal(cap, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(elements_stay),
-		cmocka_unit_test(by_many),
-		cmocka_unit_test(too_large),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The examples of RFC 4648, and bytes with the highest bit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "lib/base64.h"
 
 static void expect(const char *bytes, const char *text)
@@ -19,9 +13,8 @@ static void expect(const char *bytes, const char *text)
 	assert_int_equal(BASE64_SIZE(strlen(bytes)), strlen(text) + 1);
 }
 
-static void test_examples(void **state)
+TEST(test_examples)
 {
-	(void)state;
 	expect("", "");
 	expect("f", "Zg==");
 	expect("fo", "Zm8=");
@@ -29,11 +22,4 @@ static void test_examples(void **state)
 	expect("foob", "Zm9vYg==");
 	expect("foobar", "Zm9vYmFy");
 	expect("\xff\xfe\xfb\xff", "//77/w==");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_examples) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,10 @@
  * The command line of a program of verbs: which verb runs, the help, and the one line and the exit status
  * of each mistake. The program is this file's; each case runs in a child.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <argp.h>
-#include <errno.h>
 #include <signal.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "gotrace/version.h"
 #include "lib/command.h"
 #include "lib/log.h"
@@ -149,7 +143,7 @@ static void assert_ran(struct ran ran, int status, const char *out, const char *
 
 /* ---- verbs ---- */
 
-static void verbs(void **state)
+TEST(verbs)
 {
 	assert_ran(CALL("read"), EXIT_DONE, "tool reads nothing\n", "");
 	assert_ran(CALL("read", "f"), EXIT_DONE, "tool reads f\n", "");
@@ -160,7 +154,7 @@ static void verbs(void **state)
 	assert_ran(CALL("read", "silent"), EXIT_FAILED, "tool reads silent\n", "");
 }
 
-static void helps(void **state)
+TEST(helps)
 {
 	struct ran ran;
 
@@ -180,7 +174,7 @@ static void helps(void **state)
 	USAGE(CALL("help", "zzz"), "unknown command 'zzz'");
 }
 
-static void no_verbs(void **state)
+TEST(no_verbs)
 {
 	USAGE(CALL(), "missing command");
 	USAGE(CALL("raed"), "unknown command 'raed'; the most similar command is 'read'");
@@ -192,7 +186,7 @@ static void no_verbs(void **state)
 }
 
 /* A program that has one takes options for that verb's, and a number for a process. */
-static void a_fallback(void **state)
+TEST(a_fallback)
 {
 	program.fallback = &commands[1];
 	assert_ran(CALL("-p", "4711"), EXIT_DONE, "watches -p 4711\n", "");
@@ -210,7 +204,7 @@ static void print_to_a_full_disk(const void *ctx)
 	call(ctx);
 }
 
-static void output_that_does_not_arrive(void **state)
+TEST(output_that_does_not_arrive)
 {
 	static const char *const watch[] = { "watch", NULL }, *const help[] = { "help", "read",
 										NULL };
@@ -223,7 +217,7 @@ static void output_that_does_not_arrive(void **state)
 
 /* ---- options ---- */
 
-static void long_options(void **state)
+TEST(long_options)
 {
 	assert_ran(CALL("read", "--si", "5"), EXIT_DONE, "-s 5\ntool reads nothing\n", "");
 	assert_ran(CALL("read", "--strict"), EXIT_DONE, "-t \ntool reads nothing\n", "");
@@ -241,7 +235,7 @@ static void long_options(void **state)
 	MISTAKE(CALL("read", "f", "--si"), "option '--size' requires an argument: BYTES");
 }
 
-static void short_options(void **state)
+TEST(short_options)
 {
 	assert_ran(CALL("read", "-vs5"), EXIT_DONE, "-s 5\ntool reads nothing\n", "");
 	MISTAKE(CALL("read", "-x"), "unrecognized option '-x'");
@@ -252,7 +246,7 @@ static void short_options(void **state)
 	MISTAKE(CALL("read", "-vs"), "option '-s' requires an argument: BYTES");
 }
 
-static void unexpected_arguments(void **state)
+TEST(unexpected_arguments)
 {
 	MISTAKE(CALL("read", "f", "g"), "unexpected argument 'g'");
 	MISTAKE(CALL("read", "f", "g", "h"), "unexpected argument 'g'");
@@ -267,7 +261,7 @@ static void unexpected_arguments(void **state)
 	STOP_MISTAKE(CALL("stop", "x"), "unexpected argument 'x'");
 }
 
-static void memory(void **state)
+TEST(memory)
 {
 #define EXPECTED ": expected a size of at least 16M, such as 2G"
 	assert_ran(CALL("read", "--max-memory=1G"), EXIT_DONE, "tool reads nothing\n", "");
@@ -299,7 +293,7 @@ static void assert_refused(void (*fn)(const void *ctx), const void *ctx, const c
 	assert_int_equal(ran.status, EXIT_USAGE);
 }
 
-static void ticks(void **state)
+TEST(ticks)
 {
 	assert_ran(in_child(parse_ticks, NULL), 0, "1 64\n", "");
 	assert_refused(parse_bad_tick, "2ns", "invalid tick '2ns': must be 1ns or 64ns");
@@ -314,7 +308,7 @@ static void compare(const void *ctx)
 
 #define COMPARE(a, b) compare, ((const char *const[]){ a, b })
 
-static void same_file(void **state)
+TEST(same_file)
 {
 	char one[] = "/tmp/test_command.XXXXXX", two[64];
 	int fd = mkstemp(one);
@@ -352,28 +346,8 @@ static void write_to_nobody(const void *ctx)
 		exit(7);
 }
 
-static void reader_that_has_gone(void **state)
+TEST(reader_that_has_gone)
 {
 	assert_int_equal(in_child(write_to_nobody, NULL).status, 7);
 	assert_int_equal(in_child(write_to_nobody, "").status, EXIT_DONE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(verbs),
-		cmocka_unit_test(helps),
-		cmocka_unit_test(no_verbs),
-		cmocka_unit_test(a_fallback),
-		cmocka_unit_test(output_that_does_not_arrive),
-		cmocka_unit_test(long_options),
-		cmocka_unit_test(short_options),
-		cmocka_unit_test(unexpected_arguments),
-		cmocka_unit_test(memory),
-		cmocka_unit_test(ticks),
-		cmocka_unit_test(same_file),
-		cmocka_unit_test(reader_that_has_gone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

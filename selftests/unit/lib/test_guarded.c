@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A call in a child: its result, its refusal, its crash, its hang; nothing of it stays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "unit/test.h"
 #include "lib/guarded.h"
 
 static const struct guarded_limits limits = { .cpu_seconds = 1,
@@ -80,7 +72,7 @@ static int run(guarded_fn fn, int *ctx, int *ret, struct error *err)
 	return guarded__run(fn, ctx, &limits, ret, sizeof(*ret), err);
 }
 
-static void results(void **state)
+TEST(results)
 {
 	struct error err;
 	int before = 1, ret = 0;
@@ -106,14 +98,14 @@ static void no_result(guarded_fn fn, const char *why)
 	assert_int_equal(errno, ECHILD);
 }
 
-static void crashes(void **state)
+TEST(crashes)
 {
 	no_result(crash, "crashed (Segmentation fault)");
 	no_result(give_up, "crashed (Aborted)");
 	no_result(leave, "ended without a result");
 }
 
-static void hangs(void **state)
+TEST(hangs)
 {
 	static const struct guarded_limits short_limits = { .cpu_seconds = 1,
 							    .seconds = 1,
@@ -127,7 +119,7 @@ static void hangs(void **state)
 	assert_string_equal(err.text, "did not end within 1 s");
 }
 
-static void memory(void **state)
+TEST(memory)
 {
 	struct error err;
 	int ret;
@@ -137,16 +129,4 @@ static void memory(void **state)
 #else
 	assert_int_equal(run(take_memory, NULL, &ret, &err), -ENOMEM);
 #endif
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(results),
-		cmocka_unit_test(crashes),
-		cmocka_unit_test(hangs),
-		cmocka_unit_test(memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,9 @@
  * Tables whose keys come from input are seeded: keys that all collide in the unseeded functions that
  * they once had take no longer than others.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <cmocka.h>
 
+#include "unit/test.h"
 #include "lib/hash.h"
 #include "writer/intern.h"
 #include "writer/stream_map.h"
@@ -81,17 +75,17 @@ static void takes_no_longer(uint64_t (*work)(bool))
 	assert_true(colliding < 10 * ordinary);
 }
 
-static void strings(void **state)
+TEST(strings)
 {
 	takes_no_longer(intern_all);
 }
 
-static void threads(void **state)
+TEST(threads)
 {
 	takes_no_longer(find_all);
 }
 
-static void seeds_differ(void **state)
+TEST(seeds_differ)
 {
 	uint64_t word = hash__word(1), bytes = hash__bytes("category", 8);
 
@@ -100,16 +94,4 @@ static void seeds_differ(void **state)
 	assert_int_equal(hash__seed[0] & 1, 1);
 	assert_true(hash__bytes("a", 1) != hash__bytes("a\0", 2));
 	assert_true(hash__bytes("", 0) != hash__bytes("\0", 1));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(seeds_differ),
-		cmocka_unit_test(strings),
-		cmocka_unit_test(threads),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

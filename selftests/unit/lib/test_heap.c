@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Heaps: items come out in order, whichever are added, changed or removed on the way. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "lib/heap.h"
 
 #define ITEMS 100
@@ -39,15 +32,16 @@ static void expect_order(void)
 		assert_true(item[(i - 1) / 2].key <= item[i].key);
 }
 
-static int fill(void **state)
+static void fill(void)
 {
 	srand(1);
 	for (n = 0; n < ITEMS;)
 		push(rand() % 50);
-	return 0;
 }
 
-static void least_first(void **state)
+FIXTURE(fill, NULL)
+
+TEST(least_first)
 {
 	int last = -1;
 
@@ -59,7 +53,7 @@ static void least_first(void **state)
 	}
 }
 
-static void any_is_removed(void **state)
+TEST(any_is_removed)
 {
 	bool removed[ITEMS] = {};
 
@@ -74,7 +68,7 @@ static void any_is_removed(void **state)
 	}
 }
 
-static void keys_change(void **state)
+TEST(keys_change)
 {
 	for (unsigned int round = 0; round < 1000; round++) {
 		size_t i = (size_t)rand() % n, at;
@@ -90,7 +84,7 @@ static void keys_change(void **state)
 }
 
 /* The steps of Go's container/heap, which decide between equal items. */
-static void equal_items(void **state)
+TEST_WITH(equal_items, NULL, NULL)
 {
 	static const int order[] = { 0, 4, 3, 2, 1 };
 
@@ -101,16 +95,4 @@ static void equal_items(void **state)
 		assert_int_equal(item[0].number, order[i]);
 		heap__remove(item, &n, 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(least_first, fill),
-		cmocka_unit_test_setup(any_is_removed, fill),
-		cmocka_unit_test_setup(keys_change, fill),
-		cmocka_unit_test(equal_items),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

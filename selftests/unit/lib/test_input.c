@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The input: the same bytes whatever they come from, and what is said when they don't come. */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -9,6 +8,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "unit/test.h"
 #include "lib/input.h"
 #include "unit/trace_bytes.h"
 
@@ -176,7 +176,7 @@ static void assert_reads(struct input *in, const unsigned char *want, size_t len
 	assert_ended(in, len);
 }
 
-static void same_from_memory_and_file(void **state)
+TEST(same_from_memory_and_file)
 {
 	const char *path;
 	struct input *in;
@@ -198,7 +198,7 @@ static void same_from_memory_and_file(void **state)
 	}
 }
 
-static void whole_window(void **state)
+TEST(whole_window)
 {
 	struct piece p = gzip(model(), LONG);
 	struct input *in = open_memory(p);
@@ -215,7 +215,7 @@ static void whole_window(void **state)
 	free(p.data);
 }
 
-static void nothing(void **state)
+TEST(nothing)
 {
 	struct input *in = open_path(write_file("empty", (struct piece){}));
 
@@ -265,7 +265,7 @@ static void through_pipe(packer *pack, size_t len, size_t step, bool as_stdin)
 	free(p.data);
 }
 
-static void pipes(void **state)
+TEST(pipes)
 {
 	for (size_t i = 0; i < NPACKERS; i++) {
 		through_pipe(packers[i], 1500, 1, false);
@@ -278,7 +278,7 @@ static void no_restart(int sig)
 {
 }
 
-static void interrupted_reads(void **state)
+TEST(interrupted_reads)
 {
 	struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = {};
 	struct sigaction sa = { .sa_handler = no_restart };
@@ -302,7 +302,7 @@ static void interrupted_reads(void **state)
 	free(p.data);
 }
 
-static void fifo(void **state)
+TEST(fifo)
 {
 	struct piece p = gzip(model(), LONG);
 	const char *path = scratch("fifo");
@@ -324,7 +324,7 @@ static void fifo(void **state)
 }
 
 /* stdin that somebody has read a part of: the rest of it is all there is. */
-static void stdin_in_the_middle(void **state)
+TEST(stdin_in_the_middle)
 {
 	const char *path = write_file("middle", (struct piece){ (unsigned char *)model(), 1000 });
 	int kept = dup(STDIN_FILENO), fd = open(path, O_RDONLY);
@@ -341,7 +341,7 @@ static void stdin_in_the_middle(void **state)
 	close(kept);
 }
 
-static void several_streams(void **state)
+TEST(several_streams)
 {
 	for (size_t i = 1; i < NPACKERS; i++) {
 		struct piece p = packers[i](model(), 70000);
@@ -387,7 +387,7 @@ static void assert_fails(struct piece p, size_t good, const char *why)
 	input__destroy(in);
 }
 
-static void cut_streams(void **state)
+TEST(cut_streams)
 {
 	for (size_t i = 1; i < NPACKERS; i++) {
 		struct piece p = packers[i](model(), LONG);
@@ -401,7 +401,7 @@ static void cut_streams(void **state)
 	}
 }
 
-static void broken_streams(void **state)
+TEST(broken_streams)
 {
 	for (size_t i = 1; i < NPACKERS; i++) {
 		struct piece p = packers[i](model(), LONG), tail = plain((const void *)"tail", 4);
@@ -419,14 +419,14 @@ static void broken_streams(void **state)
 }
 
 /* A frame of three bytes that asks for 2 GiB to look back into. */
-static void greedy_frame(void **state)
+TEST(greedy_frame)
 {
 	static unsigned char frame[] = { 0x28, 0xb5, 0x2f, 0xfd, 0, 21 << 3, 1, 0, 0 };
 
 	assert_fails((struct piece){ frame, sizeof(frame) }, 0, "too much memory");
 }
 
-static void seeks(void **state)
+TEST(seeks)
 {
 	struct piece p = { (unsigned char *)model(), LONG };
 	static const size_t to[] = { LONG - 5, 0, 7, 100000, 99999, LONG, 300000, LONG - 100000 };
@@ -457,7 +457,7 @@ static void seeks(void **state)
 }
 
 /* A program without stdin: the file has its number, and is closed all the same. */
-static void file_with_the_number_of_stdin(void **state)
+TEST(file_with_the_number_of_stdin)
 {
 	const char *path = write_file("zero", (struct piece){ (unsigned char *)model(), 10 });
 	int kept = dup(STDIN_FILENO), again;
@@ -477,7 +477,7 @@ static void file_with_the_number_of_stdin(void **state)
 	close(kept);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	static const struct {
 		const char *path;
@@ -498,26 +498,4 @@ static void refused(void **state)
 		assert_non_null(strstr(err.text, cases[i].why));
 		assert_null(in);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_from_memory_and_file),
-		cmocka_unit_test(whole_window),
-		cmocka_unit_test(nothing),
-		cmocka_unit_test(pipes),
-		cmocka_unit_test(interrupted_reads),
-		cmocka_unit_test(fifo),
-		cmocka_unit_test(stdin_in_the_middle),
-		cmocka_unit_test(file_with_the_number_of_stdin),
-		cmocka_unit_test(several_streams),
-		cmocka_unit_test(cut_streams),
-		cmocka_unit_test(broken_streams),
-		cmocka_unit_test(greedy_frame),
-		cmocka_unit_test(seeks),
-		cmocka_unit_test(refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

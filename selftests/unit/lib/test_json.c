@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* JSON as it is written: commas, lines, and every kind of byte that a string can hold. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "unit/test.h"
 #include "lib/json.h"
 
 static struct json json;
@@ -51,7 +44,7 @@ static void write_all_kinds(void)
 	json__close(&json, '}');
 }
 
-static void indented(void **state)
+TEST(indented)
 {
 	begin(false);
 	write_all_kinds();
@@ -70,7 +63,7 @@ static void indented(void **state)
 	       "}\n");
 }
 
-static void lines(void **state)
+TEST(lines)
 {
 	begin(true);
 	write_all_kinds();
@@ -83,7 +76,7 @@ static void lines(void **state)
 	       "[1,2]\n");
 }
 
-static void doubles(void **state)
+TEST(doubles)
 {
 	static const struct {
 		double value;
@@ -108,7 +101,7 @@ static void doubles(void **state)
 #define BYTES(s) s, sizeof(s) - 1
 #define BAD	 "\xef\xbf\xbd"
 
-static void strings(void **state)
+TEST(strings)
 {
 	static const struct {
 		const char *bytes;
@@ -156,7 +149,7 @@ static void strings(void **state)
 	}
 }
 
-static void deep(void **state)
+TEST(deep)
 {
 	begin(true);
 	for (int i = 1; i < JSON_DEPTH; i++)
@@ -165,15 +158,4 @@ static void deep(void **state)
 		json__close(&json, ']');
 	expect("[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
 	       "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(indented), cmocka_unit_test(lines), cmocka_unit_test(doubles),
-		cmocka_unit_test(strings),  cmocka_unit_test(deep),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

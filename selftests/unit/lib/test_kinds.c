@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Names of the kinds of records: each kind has one, and no two have the same. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "gotrace/record.h"
 #include "lib/kinds.h"
 
-static void names(void **state)
+TEST(names)
 {
 	for (unsigned int kind = 1; kind < GT_KIND_END; kind++) {
 		if (gt_payload_size(kind) < 0) {
@@ -26,19 +19,9 @@ static void names(void **state)
 	assert_string_equal(kind__name(GT_FAULT_END), "fault_end");
 }
 
-static void no_kinds(void **state)
+TEST(no_kinds)
 {
 	assert_string_equal(kind__name(0), "unknown");
 	assert_string_equal(kind__name(GT_KIND_END), "unknown");
 	assert_string_equal(kind__name(UINT32_MAX), "unknown");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),
-		cmocka_unit_test(no_kinds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

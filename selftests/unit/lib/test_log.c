@@ -3,19 +3,10 @@
  * Messages: what a terminal could take for a command does not reach it, and where they go. syslog, and whether
  * there is a terminal, are this file's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <syslog.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/child.h"
 
 #include "lib/log.h"
@@ -62,7 +53,7 @@ static const char *said(const char *text)
 	return line + strlen(program_invocation_short_name) + 2;
 }
 
-static void hostile_names(void **state)
+TEST(hostile_names)
 {
 	assert_string_equal(said("plain, \xc2\xb5s, \xe2\x82\xac"),
 			    "plain, \xc2\xb5s, \xe2\x82\xac\n");
@@ -91,7 +82,7 @@ static void debug_some(const void *ctx)
 	printf("%d", log__verbose());
 }
 
-static void debugging(void **state)
+TEST(debugging)
 {
 	struct ran ran = in_child(debug_some, NULL);
 
@@ -114,7 +105,7 @@ static void show_progress(const void *ctx)
 }
 
 /* A message takes the place of the line, which is not cleared twice. */
-static void progress(void **state)
+TEST(progress)
 {
 	assert_string_equal(in_child(show_progress, "").err,
 			    "\r\033[K1 of 2\r\033[K2 of 2\r\033[Ktool: a message\ntool: another\n"
@@ -130,7 +121,7 @@ static void show_long(const void *ctx)
 }
 
 /* A pipe has no size: 80 columns. */
-static void long_progress(void **state)
+TEST(long_progress)
 {
 	char want[128];
 
@@ -146,7 +137,7 @@ static void say_to_syslog(const void *ctx)
 	log__msg("%s", "100%s\x1b");
 }
 
-static void to_syslog(void **state)
+TEST(to_syslog)
 {
 	struct ran ran = in_child(say_to_syslog, NULL);
 
@@ -155,7 +146,7 @@ static void to_syslog(void **state)
 }
 
 /* Nothing reads the pipe: messages return, at once after the first, and are counted. */
-static void unread(void **state)
+TEST(unread)
 {
 	char filler[4096] = "", line[2048];
 	int pipe_fd[2], stderr_fd = dup(STDERR_FILENO);
@@ -185,15 +176,4 @@ static void unread(void **state)
 	assert_non_null(strstr(line, ": read\n"));
 	assert_non_null(strstr(line, ": read, too\n"));
 	assert_null(strstr(line, "not read"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hostile_names), cmocka_unit_test(debugging),
-		cmocka_unit_test(progress),	 cmocka_unit_test(long_progress),
-		cmocka_unit_test(to_syslog),	 cmocka_unit_test(unread),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

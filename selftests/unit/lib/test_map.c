@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The hash map against a plain array, by random operations. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "lib/map.h"
 
 #define KEYS 300
@@ -44,7 +37,7 @@ static void check_all(const struct map *map, void *const *model)
 }
 
 /* A value points to the model's byte of its key's number, so that a walk can tell which it is. */
-static void against_a_model(void **state)
+TEST(against_a_model)
 {
 	void *model[KEYS];
 
@@ -71,7 +64,7 @@ static void against_a_model(void **state)
 	}
 }
 
-static void empty(void **state)
+TEST(empty)
 {
 	struct map map = {};
 	size_t i = 0;
@@ -84,7 +77,7 @@ static void empty(void **state)
 	map__deinit(&map);
 }
 
-static void replaces(void **state)
+TEST(replaces)
 {
 	struct map map = {};
 	int a, b;
@@ -97,7 +90,7 @@ static void replaces(void **state)
 	map__deinit(&map);
 }
 
-static void makes_room(void **state)
+TEST(makes_room)
 {
 	static const size_t counts[] = { 0, 1, 48, 49, 96, 97, 1000000 };
 	struct map map = {};
@@ -119,7 +112,7 @@ static void makes_room(void **state)
 	map__deinit(&map);
 }
 
-static void grows(void **state)
+TEST(grows)
 {
 	struct map map = {};
 	static char values[100000];
@@ -134,14 +127,13 @@ static void grows(void **state)
 }
 
 /* What comes in the order of a large map must not fill a small one as one run. */
-static void in_anothers_order(void **state)
+TEST(in_anothers_order)
 {
 	const size_t n = 100000;
 	struct map large = {}, small = {};
 	size_t longest = 0;
 	void *value;
 
-	(void)state;
 	for (size_t i = 1; i <= n; i++)
 		assert_int_equal(map__put(&large, i, (void *)i), 0);
 	for (size_t i = 0, taken = 0; taken < n / 3 && map__next(&large, &i, &value); taken++)
@@ -158,7 +150,7 @@ static void in_anothers_order(void **state)
 }
 
 /* Whatever the seed is. */
-static void sorted_by_key(void **state)
+TEST(sorted_by_key)
 {
 	uint64_t seed = hash__seed[0];
 	struct map map = {};
@@ -181,20 +173,4 @@ static void sorted_by_key(void **state)
 		map__deinit(&map);
 	}
 	hash__seed[0] = seed;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sorted_by_key),
-		cmocka_unit_test(against_a_model),
-		cmocka_unit_test(empty),
-		cmocka_unit_test(replaces),
-		cmocka_unit_test(makes_room),
-		cmocka_unit_test(grows),
-		cmocka_unit_test(in_anothers_order),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,19 +3,9 @@
  * The limit on memory: what it is for the files of a command line and the machine, and what is said when it
  * was reached. The machine's sizes and the process's limit are this file's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "lib/memory_limit.h"
 
 #define MIB (1ull << 20)
@@ -69,17 +59,18 @@ static void create(char *path, off_t size)
 	close(fd);
 }
 
-static int create_files(void **state)
+static void create_files(void)
 {
 	create(small, MIB);
 	create(large, 1ll << 40);
-	return 0;
 }
 
 static int remove_files(void **state)
 {
 	return unlink(small) || unlink(large);
 }
+
+GROUP(create_files, remove_files)
 
 static int set_up(void **state)
 {
@@ -88,6 +79,8 @@ static int set_up(void **state)
 	t.data = (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
 	return 0;
 }
+
+FIXTURE(set_up, NULL)
 
 static void assert_default(char *a, char *b, uint64_t limit)
 {
@@ -98,7 +91,25 @@ static void assert_default(char *a, char *b, uint64_t limit)
 	assert_int_equal(t.data.rlim_cur, limit);
 }
 
-static void by_size_of_files(void **state)
+/* Runs first: a limit cannot be removed again. */
+TEST(no_limit)
+{
+	struct error err = {};
+
+	error__set(&err, -ENOMEM, "out of memory");
+	memory_limit__explain(&err, NULL);
+	assert_string_equal(err.text, "out of memory");
+	t.set_error = -1;
+	assert_true(memory_limit__set("128M"));
+	memory_limit__explain(&err, NULL);
+	assert_string_equal(err.text, "out of memory");
+	t.set_error = 0;
+	t.get_error = -1;
+	assert_true(memory_limit__set("128M"));
+	assert_true(t.data.rlim_cur == RLIM_INFINITY);
+}
+
+TEST(by_size_of_files)
 {
 	char option[64], dashed[64];
 
@@ -115,7 +126,7 @@ static void by_size_of_files(void **state)
 	assert_default(large, NULL, 8 * GIB);
 }
 
-static void by_stdin(void **state)
+TEST(by_stdin)
 {
 	int kept = dup(STDIN_FILENO), pipes[2];
 
@@ -130,7 +141,7 @@ static void by_stdin(void **state)
 	close(kept);
 }
 
-static void by_machine(void **state)
+TEST(by_machine)
 {
 	t.memory = 2 * (512 + 64) * MIB;
 	assert_default(small, NULL, (512 + 64) * MIB);
@@ -148,7 +159,7 @@ static void by_machine(void **state)
 	assert_int_equal(t.data.rlim_max, GIB);
 }
 
-static void by_option(void **state)
+TEST(by_option)
 {
 	assert_true(memory_limit__set("16M"));
 	assert_int_equal(t.data.rlim_cur, 16 * MIB);
@@ -159,7 +170,7 @@ static void by_option(void **state)
 	assert_int_equal(t.data.rlim_cur, 3 * GIB);
 }
 
-static void what_is_said(void **state)
+TEST(what_is_said)
 {
 	struct error err = {};
 
@@ -178,35 +189,4 @@ static void what_is_said(void **state)
 	error__set(&err, -EIO, "another");
 	memory_limit__explain(&err, NULL);
 	assert_string_equal(err.text, "another");
-}
-
-static void no_limit(void **state)
-{
-	struct error err = {};
-
-	error__set(&err, -ENOMEM, "out of memory");
-	memory_limit__explain(&err, NULL);
-	assert_string_equal(err.text, "out of memory");
-	t.set_error = -1;
-	assert_true(memory_limit__set("128M"));
-	memory_limit__explain(&err, NULL);
-	assert_string_equal(err.text, "out of memory");
-	t.set_error = 0;
-	t.get_error = -1;
-	assert_true(memory_limit__set("128M"));
-	assert_true(t.data.rlim_cur == RLIM_INFINITY);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(no_limit, set_up),
-		cmocka_unit_test_setup(by_size_of_files, set_up),
-		cmocka_unit_test_setup(by_stdin, set_up),
-		cmocka_unit_test_setup(by_machine, set_up),
-		cmocka_unit_test_setup(by_option, set_up),
-		cmocka_unit_test_setup(what_is_said, set_up),
-	};
-
-	return cmocka_run_group_tests(tests, create_files, remove_files);
 }

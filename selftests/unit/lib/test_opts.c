@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Durations, numbers and lists of a command line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "lib/opts.h"
 
-static void durations(void **state)
+TEST(durations)
 {
 	static const struct {
 		const char *text;
@@ -50,7 +44,7 @@ static void durations(void **state)
 	}
 }
 
-static void no_durations(void **state)
+TEST(no_durations)
 {
 	static const char *const bad[] = {
 		"",	    "1",	"s",	".",	".s",
@@ -70,7 +64,7 @@ static void no_durations(void **state)
 }
 
 /* The expected values are those of `date +%s%N`. */
-static void timestamps(void **state)
+TEST(timestamps)
 {
 	static const struct {
 		const char *text;
@@ -103,7 +97,7 @@ static void timestamps(void **state)
 	}
 }
 
-static void wrong_timestamps(void **state)
+TEST(wrong_timestamps)
 {
 	static const char *const bad[] = {
 		"",
@@ -153,7 +147,7 @@ static void wrong_timestamps(void **state)
 	assert_int_equal(ns, 42);
 }
 
-static void numbers(void **state)
+TEST(numbers)
 {
 	uint64_t n = 42;
 
@@ -171,7 +165,7 @@ static void numbers(void **state)
 	assert_int_equal(n, 42);
 }
 
-static void lists(void **state)
+TEST(lists)
 {
 	static const char *const names[] = { "sched", "syscall", "gc" };
 	char unknown[8] = "";
@@ -191,7 +185,7 @@ static void lists(void **state)
 	assert_int_equal(set, 5);
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
 	static const char *const bad[] = { "",
 					   "K",
@@ -219,17 +213,4 @@ static void sizes(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_false(opts__size(bad[i], 4096, 1 << 30, &size));
 	assert_int_equal(size, 1 << 30);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations),  cmocka_unit_test(no_durations),
-		cmocka_unit_test(timestamps), cmocka_unit_test(wrong_timestamps),
-		cmocka_unit_test(numbers),    cmocka_unit_test(lists),
-		cmocka_unit_test(sizes),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,7 @@
  * The line that shows how much of a file was read: what it shows, when, and when not. The clock, and
  * whether there is a terminal, are this file's; the waiting is real.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/child.h"
 
 #include "lib/clock.h"
@@ -120,7 +111,7 @@ static void last_line(void (*fn)(const void *ctx), const char *want)
 	assert_string_equal(ran.err + strlen(ran.err) - len, tail);
 }
 
-static void shown(void **state)
+TEST(shown)
 {
 	last_line(read_some, "some?.trace: 25% of 200.0 MiB, 25.0 MiB/s, 6s left");
 	last_line(read_the_rest, "x.trace: 200.0 MiB read, processing");
@@ -128,20 +119,10 @@ static void shown(void **state)
 		  "a-name-that-is-longer-than-its: 60% of 1000.0 MiB, 2.0 MiB/s, 3m20s left");
 }
 
-static void not_shown(void **state)
+TEST(not_shown)
 {
 	no_line("no terminal");
 	no_line("not enabled");
 	no_line("forbidden");
 	no_line("a pipe");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shown),
-		cmocka_unit_test(not_shown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,20 +3,13 @@
  * lib/regular.c, and that whatever a traced program names is opened through it alone: traps stand
  * where the analysis looks for files, and inotify reports whether one was opened.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
 #include <sys/capability.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sysmacros.h>
 
+#include "unit/test.h"
 #include "lib/guarded.h"
 #include "lib/regular.h"
 #include "target/elf/debug_file.h"
@@ -64,6 +57,8 @@ static int tear_down(void **state)
 	return system(command);
 }
 
+FIXTURE(set_up, tear_down)
+
 /* ---- traps ---- */
 
 static int watch = -1;
@@ -92,7 +87,7 @@ static void make_device(const char *name)
 		skip();
 }
 
-static void the_trap_works(void **state)
+TEST(the_trap_works)
 {
 	int fd;
 
@@ -119,7 +114,7 @@ static int refusal(const char *root, const char *path, char text[512])
 	return code;
 }
 
-static void only_regular_files(void **state)
+TEST(only_regular_files)
 {
 	static const char *const interfaces[] = { "/proc/self/status", "/sys/kernel/mm/ksm/run" };
 	char text[512], c;
@@ -145,7 +140,7 @@ static void only_regular_files(void **state)
 	}
 }
 
-static void no_device(void **state)
+TEST(no_device)
 {
 	char text[512];
 
@@ -169,7 +164,7 @@ static char read_below(const char *root, const char *path)
 	return c;
 }
 
-static void links_stay_below(void **state)
+TEST(links_stay_below)
 {
 	make_file("out", "o", 1);
 	assert_int_equal(mkdir(in_folder("root"), 0700), 0);
@@ -201,7 +196,7 @@ static void links_stay_below(void **state)
 }
 
 /* Another user's link is not followed, as the last component or before it. */
-static void links_of_others(void **state)
+TEST(links_of_others)
 {
 	char path[128];
 
@@ -245,7 +240,7 @@ static bool has_debug_file(const char *root)
 	return found;
 }
 
-static void debug_link_to_a_fifo(void **state)
+TEST(debug_link_to_a_fifo)
 {
 	assert_int_equal(mkfifo(in_folder("trap"), 0600), 0);
 	watch_file("trap");
@@ -255,7 +250,7 @@ static void debug_link_to_a_fifo(void **state)
 	assert_false(was_opened());
 }
 
-static void debug_link_to_a_device(void **state)
+TEST(debug_link_to_a_device)
 {
 	make_device("device");
 	assert_int_equal(symlink("device", in_folder("trap")), 0);
@@ -265,7 +260,7 @@ static void debug_link_to_a_device(void **state)
 	assert_false(was_opened());
 }
 
-static void debug_link_of_another_user(void **state)
+TEST(debug_link_of_another_user)
 {
 	make_file("secret", "x", 1);
 	assert_int_equal(symlink("secret", in_folder("trap")), 0);
@@ -292,7 +287,7 @@ static void *map_deleted(const char *path)
 }
 
 /* In /proc/PID/maps the library is called "lib.so (deleted)". */
-static void deleted_library(void **state)
+TEST(deleted_library)
 {
 	void *map = map_deleted(in_folder("lib.so"));
 	struct process self = { .pid = getpid() };
@@ -317,7 +312,7 @@ static void add_our_modules(void)
 }
 
 /* A device can be mapped: the kernel has a link to it in /proc/PID/map_files. */
-static void mapped_device(void **state)
+TEST(mapped_device)
 {
 	void *map;
 	int fd;
@@ -334,7 +329,7 @@ static void mapped_device(void **state)
 }
 
 /* Without the privileges for map_files what is mapped is looked for by its name. */
-static void mapped_and_replaced_by_a_fifo(void **state)
+TEST(mapped_and_replaced_by_a_fifo)
 {
 	const cap_value_t needed[] = { CAP_SYS_ADMIN, CAP_CHECKPOINT_RESTORE };
 	void *map = map_deleted(in_folder("lib.so"));
@@ -362,7 +357,7 @@ static int try_to_open(void *ctx, void *result, struct error *err)
 	return 0;
 }
 
-static void libdw_opens_nothing(void **state)
+TEST(libdw_opens_nothing)
 {
 	static const struct guarded_limits limits = { .cpu_seconds = 5,
 						      .seconds = 20,
@@ -384,12 +379,11 @@ static void libdw_opens_nothing(void **state)
 	close(fd);
 }
 
-static void parts(void **state)
+TEST_WITH(parts, NULL, NULL)
 {
 	int fd = memfd_create("parts", 0);
 	char text[8] = "";
 
-	(void)state;
 	assert_int_equal(write(fd, "0123456789", 10), 10);
 	assert_int_equal(regular__read_at(fd, 3, text, 4), 0);
 	assert_string_equal(text, "3456");
@@ -401,26 +395,4 @@ static void parts(void **state)
 	assert_int_equal(regular__read_at(fd, UINT64_MAX, text, 1), -EINVAL);
 	close(fd);
 	assert_int_equal(regular__read_at(fd, 0, text, 1), -EBADF);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(the_trap_works),
-		TEST(only_regular_files),
-		TEST(no_device),
-		TEST(links_stay_below),
-		TEST(links_of_others),
-		TEST(debug_link_to_a_fifo),
-		TEST(debug_link_to_a_device),
-		TEST(debug_link_of_another_user),
-		TEST(deleted_library),
-		TEST(mapped_device),
-		TEST(mapped_and_replaced_by_a_fifo),
-		TEST(libdw_opens_nothing),
-		cmocka_unit_test(parts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,19 +3,12 @@
  * Steps of a command that takes long, on a terminal: from half a second on, each on one line, which is
  * cleared at the end. The clock, and whether there is a terminal, are this file's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "lib/log.h"
 #include "lib/steps.h"
 
@@ -61,6 +54,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+FIXTURE(set_up, tear_down)
+
 /* What comes to stderr next, within some seconds. */
 static void expect(const char *want)
 {
@@ -82,7 +77,7 @@ static void expect_nothing(void)
 	assert_int_equal(read(fd[0], &byte, 1), -1);
 }
 
-static void shown_when_it_takes_long(void **state)
+TEST(shown_when_it_takes_long)
 {
 	behind_ns = 480000000;
 	steps__begin();
@@ -101,7 +96,7 @@ static void shown_when_it_takes_long(void **state)
 }
 
 /* What is there after the time that is given is shown, and not what came before. */
-static void begun_again(void **state)
+TEST(begun_again)
 {
 	behind_ns = 480000000;
 	steps__begin();
@@ -113,7 +108,7 @@ static void begun_again(void **state)
 	expect("\r\033[Ktwo ...");
 }
 
-static void not_shown(void **state)
+TEST(not_shown)
 {
 	steps__say("before the begin");
 	steps__begin();
@@ -126,15 +121,4 @@ static void not_shown(void **state)
 	steps__say("no terminal");
 	steps__end();
 	expect_nothing();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(shown_when_it_takes_long, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(begun_again, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(not_shown, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which known word a mistyped one is meant to be. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "lib/suggest.h"
 
 static const char *const verbs[] = { "check",	   "text",    "assemble", "events", "stat",
@@ -21,7 +14,7 @@ static const char *verb(const char *text)
 	return word ? word : "";
 }
 
-static void distances(void **state)
+TEST(distances)
 {
 	assert_int_equal(suggest__distance("", ""), 0);
 	assert_int_equal(suggest__distance("", "ab"), 2);
@@ -33,7 +26,7 @@ static void distances(void **state)
 	assert_int_equal(suggest__distance("gorutine", "goroutines"), 2);
 }
 
-static void verbs_meant(void **state)
+TEST(verbs_meant)
 {
 	assert_string_equal(verb("goroutine"), "goroutines");
 	assert_string_equal(verb("gorutines"), "goroutines");
@@ -51,7 +44,7 @@ static void verbs_meant(void **state)
 	assert_string_equal(verb("xonvrrtt"), ""); /* three edits */
 }
 
-static void long_words(void **state)
+TEST(long_words)
 {
 	char word[200];
 
@@ -60,15 +53,4 @@ static void long_words(void **state)
 	assert_string_equal(verb(word), "");
 	word[64] = '\0';
 	assert_string_equal(verb(word), "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(distances),
-		cmocka_unit_test(verbs_meant),
-		cmocka_unit_test(long_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,7 @@
  * What a terminal can do, by its environment variables and --color. Whether there is a terminal is this
  * file's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "lib/terminal.h"
 
 static bool terminal;
@@ -29,7 +21,9 @@ static int set_up(void **state)
 	return !terminal__set_color("auto");
 }
 
-static void redraws(void **state)
+FIXTURE(set_up, NULL)
+
+TEST(redraws)
 {
 	assert_true(terminal__can_redraw(1));
 	unsetenv("TERM");
@@ -42,7 +36,7 @@ static void redraws(void **state)
 	assert_false(terminal__can_redraw(1));
 }
 
-static void colors(void **state)
+TEST(colors)
 {
 	assert_true(terminal__has_color(1));
 	setenv("NO_COLOR", "", 1);
@@ -57,7 +51,7 @@ static void colors(void **state)
 	assert_false(terminal__has_color(1));
 }
 
-static void option(void **state)
+TEST(option)
 {
 	assert_true(terminal__set_color("never"));
 	assert_false(terminal__has_color(1));
@@ -72,19 +66,7 @@ static void option(void **state)
 	assert_false(terminal__has_color(1));
 }
 
-static void columns(void **state)
+TEST(columns)
 {
 	assert_int_equal(terminal__columns(-1), 80);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(redraws, set_up),
-		cmocka_unit_test_setup(colors, set_up),
-		cmocka_unit_test_setup(option, set_up),
-		cmocka_unit_test_setup(columns, set_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

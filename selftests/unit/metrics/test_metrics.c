@@ -3,9 +3,7 @@
  * Metrics of a recording: a writer passes its generations to them, as in a recorder. The figures are
  * those of the events below, computed by hand.
  */
-#include <errno.h>
-#include <inttypes.h>
-
+#include "unit/test.h"
 #include "format/header.h"
 #include "metrics/metrics.h"
 #include "metrics/values.h"
@@ -28,6 +26,8 @@ static int teardown(void **state)
 	metric_values__deinit(&v);
 	return stop(state);
 }
+
+FIXTURE(setup, teardown)
 
 static void begin(void)
 {
@@ -84,7 +84,7 @@ static uint64_t value(enum metrics_row row, const char *label)
 	return 0;
 }
 
-static void counts(void **state)
+TEST(counts)
 {
 	begin();
 	generation(10000);
@@ -106,7 +106,7 @@ static void counts(void **state)
 }
 
 /* Before the first generation there are no values, and a snapshot is valid. */
-static void has_nothing(void **state)
+TEST(has_nothing)
 {
 	take();
 	begin();
@@ -117,7 +117,7 @@ static void has_nothing(void **state)
 	take();
 }
 
-static void requires_a_header(void **state)
+TEST(requires_a_header)
 {
 	struct iovec iov = { "short", 5 };
 
@@ -141,7 +141,7 @@ static void wait_for_wish(void)
  * Sums before and after it are kept; goroutine 1 is not counted in between, also not in a generation
  * that has not all state.
  */
-static void skips_a_corrupt_one(void **state)
+TEST(skips_a_corrupt_one)
 {
 	begin();
 	generation(10000);
@@ -166,7 +166,7 @@ static void skips_a_corrupt_one(void **state)
 }
 
 /* However slow the thread is, each generation is analysed or counted as left out. */
-static void bounds_the_queue(void **state)
+TEST(bounds_the_queue)
 {
 	const struct metrics_opts opts = { .queue = 1 };
 
@@ -182,18 +182,4 @@ static void bounds_the_queue(void **state)
 	assert_int_equal(value(ROW_GENERATIONS, "") + value(ROW_DROPPED, ""), 200);
 	assert_int_equal(value(ROW_LOGS, "note"), 2 * value(ROW_GENERATIONS, ""));
 	assert_int_equal(value(ROW_WAIT_GO_BLOCKED, "select"), 3000 * value(ROW_GENERATIONS, ""));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(counts, setup, teardown),
-		cmocka_unit_test_setup_teardown(has_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(requires_a_header, setup, teardown),
-		cmocka_unit_test_setup_teardown(skips_a_corrupt_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(bounds_the_queue, setup, teardown),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The text of metrics: families, labels, numbers, targets without a valid snapshot. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-#include <errno.h>
-
+#include "unit/test.h"
 #include "metrics/metrics.h"
 #include "metrics/values.h"
 
@@ -67,14 +57,15 @@ static struct outbuf snapshot(const char *function, uint64_t ns)
 	return o;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	free(printed);
 	printed = NULL;
-	return 0;
 }
 
-static void prints_values(void **state)
+FIXTURE(NULL, teardown)
+
+TEST(prints_values)
 {
 	struct outbuf o = snapshot("main.main", 12000000034ull);
 	struct metrics_target t = { .snapshot = o.data, .size = o.len };
@@ -98,7 +89,7 @@ static void prints_values(void **state)
 	outbuf__deinit(&o);
 }
 
-static void escapes_names(void **state)
+TEST(escapes_names)
 {
 	struct outbuf o = snapshot("a\"b\\c\nd\xff", 1);
 	struct metrics_target t = { 7, "p\"\n\x01", o.data, o.len };
@@ -111,7 +102,7 @@ static void escapes_names(void **state)
 }
 
 /* Samples of all targets are in their family; one without a valid snapshot has none. */
-static void prints_targets(void **state)
+TEST(prints_targets)
 {
 	struct outbuf a = snapshot("main.a", 1), b = snapshot("main.b", 2);
 	const struct metrics_target targets[] = {
@@ -136,7 +127,7 @@ static void prints_targets(void **state)
 }
 
 /* Buckets that a snapshot makes up never fall. */
-static void limits_sums(void **state)
+TEST(limits_sums)
 {
 	struct metric_values v = {};
 	struct outbuf o = {};
@@ -154,7 +145,7 @@ static void limits_sums(void **state)
 	outbuf__deinit(&o);
 }
 
-static void reports_a_full_disk(void **state)
+TEST_WITH(reports_a_full_disk, NULL, NULL)
 {
 	FILE *f = fopen("/dev/full", "w");
 	struct error error = {};
@@ -167,7 +158,7 @@ static void reports_a_full_disk(void **state)
 }
 
 /* Each family is complete or is not there; which ones fit is computed from the text without a limit. */
-static void leaves_out_families(void **state)
+TEST(leaves_out_families)
 {
 	struct outbuf o = snapshot("main.a", 1);
 	struct metrics_target t = { .pid = 7, .snapshot = o.data, .size = o.len };
@@ -199,19 +190,4 @@ static void leaves_out_families(void **state)
 	free(limited);
 	free(whole);
 	outbuf__deinit(&o);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(prints_values, teardown),
-		cmocka_unit_test_teardown(escapes_names, teardown),
-		cmocka_unit_test_teardown(prints_targets, teardown),
-		cmocka_unit_test_teardown(limits_sums, teardown),
-		cmocka_unit_test_teardown(leaves_out_families, teardown),
-		cmocka_unit_test(reports_a_full_disk),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Values of metrics: limits of names, bounds of histograms, snapshots and invalid ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-#include <errno.h>
-
+#include "unit/test.h"
 #include "analysis/lengths.h"
 #include "metrics/metrics.h"
 #include "metrics/values.h"
@@ -40,14 +30,15 @@ static void assert_series(const struct series *s, const char *label, uint64_t va
 	assert_int_equal(s->value, value);
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	metric_values__deinit(&v);
-	return 0;
 }
 
+FIXTURE(NULL, teardown)
+
 /* Names beyond the limit count as "other", which is also a name that a program may use. */
-static void limits_names(void **state)
+TEST(limits_names)
 {
 	char name[16];
 
@@ -70,7 +61,7 @@ static void limits_names(void **state)
 }
 
 /* What differs only in bytes that cannot be printed is one name. */
-static void cleans_names(void **state)
+TEST(cleans_names)
 {
 	char name[300];
 
@@ -91,7 +82,7 @@ static void cleans_names(void **state)
 	assert_int_equal(at(2)->len, METRICS_LABEL_MAX - 1);
 }
 
-static void has_bounds(void **state)
+TEST(has_bounds)
 {
 	static const struct {
 		int64_t ns;
@@ -136,7 +127,7 @@ static int unpack(const void *data, size_t size)
 	return metric_values__unpack(&v, data, size);
 }
 
-static void survives_packing(void **state)
+TEST(survives_packing)
 {
 	struct series *s;
 	struct outbuf o;
@@ -161,7 +152,7 @@ static void survives_packing(void **state)
 }
 
 /* The greatest snapshot that there can be is within the limit. */
-static void fits_the_limit(void **state)
+TEST(fits_the_limit)
 {
 	char name[METRICS_LABEL_MAX + 1] = {};
 	struct series *s;
@@ -183,7 +174,7 @@ static void fits_the_limit(void **state)
 
 #define MAGIC "\xc7\xa8\xb5\x8a\x03"
 
-static void rejects(void **state)
+TEST(rejects)
 {
 	static const struct {
 		const char *data;
@@ -210,7 +201,7 @@ static void rejects(void **state)
 }
 
 /* Series keep their places, so that a name never becomes part of "other" later. */
-static void learns(void **state)
+TEST(learns)
 {
 	struct metric_values copy;
 
@@ -222,20 +213,4 @@ static void learns(void **state)
 	assert_series(at(0), "a", 1);
 	assert_series(at(1), "b", 0);
 	assert_int_equal(v.row[ROW_CPU].n, 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(limits_names, teardown),
-		cmocka_unit_test_teardown(cleans_names, teardown),
-		cmocka_unit_test_teardown(has_bounds, teardown),
-		cmocka_unit_test_teardown(survives_packing, teardown),
-		cmocka_unit_test_teardown(fits_the_limit, teardown),
-		cmocka_unit_test_teardown(rejects, teardown),
-		cmocka_unit_test_teardown(learns, teardown),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * Windows of a trace: a writer makes it, and the figures of each window are those of the events
  * below, computed by hand.
  */
+#include "unit/test.h"
 #include "metrics/windows.h"
 #include "unit/writer_fixture.h"
 
@@ -14,7 +15,6 @@ static size_t nwindows;
 
 static int setup(void **state)
 {
-	(void)state;
 	start(26, 1);
 	return 0;
 }
@@ -28,6 +28,8 @@ static int teardown(void **state)
 	all = NULL;
 	return stop(state);
 }
+
+FIXTURE(setup, teardown)
 
 static void add_event(uint64_t time, enum ev type, uint64_t a, uint64_t b, uint64_t c)
 {
@@ -95,11 +97,10 @@ static void three_generations(void)
 	generation(20000, 1, 3000, TASK + 1);
 }
 
-static void whole(void **state)
+TEST(whole)
 {
 	const struct trace_window *w;
 
-	(void)state;
 	three_generations();
 	read_windows(INT64_MAX);
 	assert_int_equal(nwindows, 1);
@@ -115,9 +116,8 @@ static void whole(void **state)
 	assert_int_equal(w->heap, 20000);
 }
 
-static void by_generation(void **state)
+TEST(by_generation)
 {
-	(void)state;
 	three_generations();
 	read_windows(5000);
 	assert_int_equal(nwindows, 3);
@@ -145,9 +145,8 @@ static void by_generation(void **state)
 }
 
 /* Generations of 5000 ns: the second one ends after the time, the third one is the rest. */
-static void longer(void **state)
+TEST(longer)
 {
-	(void)state;
 	three_generations();
 	read_windows(10000);
 	assert_int_equal(nwindows, 2);
@@ -155,15 +154,4 @@ static void longer(void **state)
 	assert_int_equal(window[0]->request[0].count, 1);
 	assert_int_equal(window[1]->reason[0].ns, 3000);
 	assert_int_equal(window[1]->from, window[0]->to);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(whole, setup, teardown),
-		cmocka_unit_test_setup_teardown(by_generation, setup, teardown),
-		cmocka_unit_test_setup_teardown(longer, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

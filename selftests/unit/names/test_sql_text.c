@@ -3,13 +3,7 @@
  * Tests of statements without their literals, in the dialects that disagree about what a literal is,
  * and cut anywhere. Under test: names/sql_text.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "names/sql_text.h"
 
 #define SIZE 256
@@ -36,7 +30,7 @@ static void check(const struct shape *shape)
 			check(&shapes[i]);                                                         \
 	} while (0)
 
-static void literals(void **state)
+TEST(literals)
 {
 	CHECK({ "", "" }, { " ; ", "" }, { "SELECT 1", "SELECT ?" },
 	      { "select 1.5e-3+.5, x'00', 0xFFe-1, t1.c2", "select ?+?, x?, ... t1.c2" },
@@ -46,7 +40,7 @@ static void literals(void **state)
 	      { "SELECT $$it's$$, $tag$ $$ $tag$, v$session", "SELECT ?, ... v$session" });
 }
 
-static void lists(void **state)
+TEST(lists)
 {
 	CHECK({ "a IN (1,2 , 3)", "a IN (?, ...)" },
 	      { "a IN ( 1, 'b' ) AND c", "a IN (?, ...) AND c" },
@@ -54,7 +48,7 @@ static void lists(void **state)
 	      { "f(1, 2, a, 3, 4)", "f(?, ... a, ?, ...)" }, { "f(1, a)", "f(?, a)" });
 }
 
-static void comments(void **state)
+TEST(comments)
 {
 	CHECK({ "-- it's\nSELECT/* it's */a  --\n\tFROM\r\nt -- x", "SELECT a FROM t" },
 	      { "SELECT 1 /* a /* b */ 'secret' */", "SELECT ? ..." }, { "a /* b", "a ..." },
@@ -62,7 +56,7 @@ static void comments(void **state)
 	      { "a # b\nc", "a c" }, { "a # it's\n'secret'", "a ..." });
 }
 
-static void identifiers(void **state)
+TEST(identifiers)
 {
 	CHECK({ "SELECT \"u\".\"id\", \"secret\" FROM \"u\"", "SELECT \"u\".\"id\", ? FROM \"u\"" },
 	      { "INSERT INTO \"t\" (\"a\") VALUES (1)", "INSERT INTO \"t\" (?) VALUES (?)" },
@@ -79,7 +73,7 @@ static void identifiers(void **state)
 }
 
 /* The end of a string is unknown. */
-static void unclear(void **state)
+TEST(unclear)
 {
 	CHECK({ "a = 'x\\' , 'secret'", "a = ?..." }, { "a = 'secret", "a = ?..." },
 	      { "a = \"secret", "a = ?..." }, { "a = \"x\\\" \"secret", "a = ?..." },
@@ -88,7 +82,7 @@ static void unclear(void **state)
 }
 
 /* No byte of a literal, wherever the statement or the name is cut; nothing is read or written behind. */
-static void cut(void **state)
+TEST(cut)
 {
 	static const char text[] = "SELECT a, 'XX\\\\X''X', $t$XX$t$, \"X\", X'X', 9X9, N'X' -- X\n"
 				   "FROM t /* X */ WHERE b IN ('X', 'X') AND `c`[1] = q'{X'}'";
@@ -109,7 +103,7 @@ static void cut(void **state)
 	}
 }
 
-static void hostile(void **state)
+TEST(hostile)
 {
 	char text[1024], ret[SIZE];
 
@@ -120,17 +114,4 @@ static void hostile(void **state)
 			text[i] = "'\"$[]#/*-,? 1a\\"[i / 2 % 15];
 		assert_in_range(sql_text__shape(text, sizeof(text), ret, SIZE), 0, SIZE);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(literals), cmocka_unit_test(lists),
-		cmocka_unit_test(comments), cmocka_unit_test(identifiers),
-		cmocka_unit_test(unclear),  cmocka_unit_test(cut),
-		cmocka_unit_test(hostile),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

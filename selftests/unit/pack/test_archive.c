@@ -3,9 +3,9 @@
  * Packed traces as files: they are read like the trace itself, in any steps, from any position and
  * from a pipe; and one that is truncated or changed is rejected with a reason.
  */
-#include <errno.h>
 #include <fcntl.h>
 
+#include "unit/test.h"
 #include "format/encode.h"
 #include "lib/input.h"
 #include "pack/archive.h"
@@ -69,7 +69,7 @@ static int pack(const struct outbuf *from, struct outbuf *to, struct error *erro
 	return err;
 }
 
-static int make(void **state)
+static void make(void)
 {
 	struct error error = {};
 
@@ -81,15 +81,15 @@ static int make(void **state)
 		put_batch(&trace, gen, false);
 	}
 	assert_int_equal(pack(&trace, &packed, &error), 0);
-	return 0;
 }
 
-static int clean(void **state)
+static void clean(void)
 {
 	outbuf__deinit(&trace);
 	outbuf__deinit(&packed);
-	return scratch_remove(state);
 }
+
+GROUP(make, clean)
 
 /* Compares what follows in the input with the trace, from `at` on. Returns as input__need(). */
 static int compare(struct input *in, size_t at, size_t want, struct error *error)
@@ -110,12 +110,12 @@ static int compare(struct input *in, size_t at, size_t want, struct error *error
 	return err;
 }
 
-static void it_is_smaller(void **state)
+TEST(it_is_smaller)
 {
 	assert_in_range(packed.len, 100, trace.len / 8);
 }
 
-static void it_is_read_in_any_steps(void **state)
+TEST(it_is_read_in_any_steps)
 {
 	static const size_t steps[] = { 1, 7, 1000, INPUT_WINDOW };
 	struct error error = {};
@@ -141,7 +141,7 @@ static const char *write_file(const struct outbuf *o)
 	return path;
 }
 
-static void a_file_is_read_from_any_position(void **state)
+TEST(a_file_is_read_from_any_position)
 {
 	const char *path = write_file(&packed);
 	struct error error = {};
@@ -167,7 +167,7 @@ static void a_file_is_read_from_any_position(void **state)
 }
 
 /* Only the head and the tables of the segments before are read, and no byte of their events. */
-static void a_seek_skips_events(void **state)
+TEST(a_seek_skips_events)
 {
 	struct archive_index ix = {};
 	struct archive_head head;
@@ -202,7 +202,7 @@ static void a_seek_skips_events(void **state)
 	outbuf__deinit(&changed);
 }
 
-static void truncated_archives_are_rejected(void **state)
+TEST(truncated_archives_are_rejected)
 {
 	struct outbuf part = {};
 	struct error error;
@@ -226,7 +226,7 @@ static void truncated_archives_are_rejected(void **state)
 }
 
 /* A few bytes at the end of what a coder wrote have no effect: then the trace is the same. */
-static void changed_archives_are_rejected(void **state)
+TEST(changed_archives_are_rejected)
 {
 	unsigned int rejected = 0, n = 0;
 	struct outbuf changed = {};
@@ -255,7 +255,7 @@ static void changed_archives_are_rejected(void **state)
 }
 
 /* Bytes after the last valid batch, and whole traces that are not of v2. */
-static void other_traces_are_returned(void **state)
+TEST(other_traces_are_returned)
 {
 	struct outbuf v2 = trace, again = {};
 	struct error error = {};
@@ -282,7 +282,7 @@ static void other_traces_are_returned(void **state)
 }
 
 /* A trace of more batches than a segment may have is split, and an archive that has them is rejected. */
-static void many_batches_are_split(void **state)
+TEST(many_batches_are_split)
 {
 	struct archive_head head = { .kind = ARCHIVE_MODEL };
 	struct outbuf v2 = trace, forged = {}, tables = {}, events = {};
@@ -324,20 +324,4 @@ static void many_batches_are_split(void **state)
 	outbuf__deinit(&tables);
 	outbuf__deinit(&events);
 	trace = v2;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_is_smaller),
-		cmocka_unit_test(it_is_read_in_any_steps),
-		cmocka_unit_test(a_file_is_read_from_any_position),
-		cmocka_unit_test(a_seek_skips_events),
-		cmocka_unit_test(truncated_archives_are_rejected),
-		cmocka_unit_test(changed_archives_are_rejected),
-		cmocka_unit_test(other_traces_are_returned),
-		cmocka_unit_test(many_batches_are_split),
-	};
-
-	return cmocka_run_group_tests(tests, make, clean);
 }

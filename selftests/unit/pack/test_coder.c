@@ -3,12 +3,7 @@
  * The range coder and the predictor: what is encoded is decoded, of any kind of number; what repeats
  * takes little space; and truncated data is noticed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "pack/predict.h"
 
 #define LOG2 12
@@ -40,7 +35,7 @@ static uint64_t code_all(struct coder *c, unsigned int n)
 	return sum;
 }
 
-static void decodes_what_was_encoded(void **state)
+TEST(decodes_what_was_encoded)
 {
 	struct outbuf out = {};
 	struct coder *c = coder__encode(&out, LOG2);
@@ -55,7 +50,7 @@ static void decodes_what_was_encoded(void **state)
 	outbuf__deinit(&out);
 }
 
-static void what_repeats_takes_little_space(void **state)
+TEST(what_repeats_takes_little_space)
 {
 	struct outbuf out = {};
 	struct coder *c = coder__encode(&out, LOG2);
@@ -69,7 +64,7 @@ static void what_repeats_takes_little_space(void **state)
 }
 
 /* The carry of the range coder passes through bytes of 255. */
-static void random_bits_take_their_space(void **state)
+TEST(random_bits_take_their_space)
 {
 	struct outbuf out = {};
 	struct coder *c = coder__encode(&out, LOG2);
@@ -91,23 +86,11 @@ static void random_bits_take_their_space(void **state)
 	outbuf__deinit(&out);
 }
 
-static void truncated_data_is_noticed(void **state)
+TEST(truncated_data_is_noticed)
 {
 	struct coder *c = coder__decode("\0\1\2", 3, LOG2);
 
 	code_all(c, 100);
 	assert_true(coder__is_bad(c));
 	coder__destroy(c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(decodes_what_was_encoded),
-		cmocka_unit_test(what_repeats_takes_little_space),
-		cmocka_unit_test(random_bits_take_their_space),
-		cmocka_unit_test(truncated_data_is_noticed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

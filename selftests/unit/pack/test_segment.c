@@ -3,17 +3,10 @@
  * Segments: any bytes are decoded as they were, whether models fit them or not; tables that repeat
  * are taken from the dictionary; corrupt data is rejected, or decoded to as many bytes as announced.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
-#include <cmocka.h>
 
+#include "unit/test.h"
 #include "format/encode.h"
 #include "format/kernel.h"
 #include "format/private.h"
@@ -234,7 +227,7 @@ static void assert_round_trip(const void *data, size_t len)
 	table_model__deinit(&reader);
 }
 
-static void a_generation_is_returned(void **state)
+TEST(a_generation_is_returned)
 {
 	struct outbuf o = made_generation();
 
@@ -243,7 +236,7 @@ static void a_generation_is_returned(void **state)
 }
 
 /* Cut anywhere: the last batch is not whole. */
-static void every_beginning_is_returned(void **state)
+TEST(every_beginning_is_returned)
 {
 	struct outbuf o = made_generation();
 
@@ -252,7 +245,7 @@ static void every_beginning_is_returned(void **state)
 	outbuf__deinit(&o);
 }
 
-static void changed_bytes_are_returned(void **state)
+TEST(changed_bytes_are_returned)
 {
 	struct outbuf o = made_generation();
 	uint64_t random = 1;
@@ -267,7 +260,7 @@ static void changed_bytes_are_returned(void **state)
 	outbuf__deinit(&o);
 }
 
-static void any_bytes_are_returned(void **state)
+TEST(any_bytes_are_returned)
 {
 	unsigned char data[3000];
 
@@ -278,7 +271,7 @@ static void any_bytes_are_returned(void **state)
 	assert_round_trip("\x34\x34\x34", 3);
 }
 
-static void known_tables_take_little_space(void **state)
+TEST(known_tables_take_little_space)
 {
 	struct outbuf strings = made_strings(), stacks = made_stacks(), o = {};
 	struct table_model writer = {};
@@ -300,7 +293,7 @@ static void known_tables_take_little_space(void **state)
 }
 
 /* Only the tables of a segment are decoded: the next one is returned nevertheless. */
-static void tables_suffice_for_the_next_segment(void **state)
+TEST(tables_suffice_for_the_next_segment)
 {
 	struct table_model writer = {}, reader = {};
 	struct outbuf o = made_generation(), again = {};
@@ -322,7 +315,7 @@ static void tables_suffice_for_the_next_segment(void **state)
 	table_model__deinit(&reader);
 }
 
-static void corrupt_data_is_bounded(void **state)
+TEST(corrupt_data_is_bounded)
 {
 	struct table_model writer = {}, reader = {};
 	struct outbuf o = made_generation(), again = {};
@@ -383,7 +376,7 @@ static int decode_within(size_t room, const struct coded *c, size_t plain)
 }
 
 /* A few kB announce millions of batches: they are rejected before memory is allocated for them. */
-static void many_batches_are_rejected(void **state)
+TEST(many_batches_are_rejected)
 {
 	for (unsigned int ends = 0; ends < 2; ends++)
 		for (size_t n = SEGMENT_PIECES_MAX; n < 1400000; n *= 10) {
@@ -403,7 +396,7 @@ static void many_batches_are_rejected(void **state)
 }
 
 /* The headers of batches count as bytes of the segment, not only their data. */
-static void headers_are_bounded(void **state)
+TEST(headers_are_bounded)
 {
 	struct outbuf o = made_pieces(3000, false);
 	struct table_model writer = {}, reader = {};
@@ -422,7 +415,7 @@ static void headers_are_bounded(void **state)
 	table_model__deinit(&reader);
 }
 
-static void batches_are_found(void **state)
+TEST(batches_are_found)
 {
 	struct outbuf o = made_generation();
 	uint64_t generation = 9;
@@ -438,22 +431,4 @@ static void batches_are_found(void **state)
 	assert_int_equal(segment__batch("\1\0\1\1\0", 5, &generation), 0); /* generation 0 */
 	assert_int_equal(segment__batch("\2\1\1\1\0", 5, &generation), 0);
 	outbuf__deinit(&o);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_generation_is_returned),
-		cmocka_unit_test(every_beginning_is_returned),
-		cmocka_unit_test(changed_bytes_are_returned),
-		cmocka_unit_test(any_bytes_are_returned),
-		cmocka_unit_test(known_tables_take_little_space),
-		cmocka_unit_test(tables_suffice_for_the_next_segment),
-		cmocka_unit_test(corrupt_data_is_bounded),
-		cmocka_unit_test(many_batches_are_rejected),
-		cmocka_unit_test(headers_are_bounded),
-		cmocka_unit_test(batches_are_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

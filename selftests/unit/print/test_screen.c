@@ -3,15 +3,7 @@
  * Lines on a terminal of ten columns: wide characters take two of them, combining marks none, also where
  * a line is cut and at the edges of the parts that are written.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/child.h"
 
 #include "lib/unicode.h"
@@ -45,7 +37,7 @@ static void expect(const char *text, const char *want)
 		assert_string_equal(in_child(show, &(struct shown){ text, part }).out, want);
 }
 
-static void narrow(void **state)
+TEST(narrow)
 {
 	expect("123456789\n", "123456789\n");
 	expect("1234567890\n", "1234567890\n");
@@ -55,7 +47,7 @@ static void narrow(void **state)
 	expect("caf\xc3\xa9 \xe2\x82\xac\n", "caf\xc3\xa9 \xe2\x82\xac\n");
 }
 
-static void wide(void **state)
+TEST(wide)
 {
 	expect(WIDE WIDE WIDE WIDE WIDE "\n", WIDE WIDE WIDE WIDE WIDE "\n");
 	expect(WIDE WIDE WIDE WIDE WIDE "x\n", WIDE WIDE WIDE WIDE DOTS "\n");
@@ -63,7 +55,7 @@ static void wide(void **state)
 	expect("x" WIDE WIDE WIDE WIDE "y\n", "x" WIDE WIDE WIDE WIDE "y\n");
 }
 
-static void marks(void **state)
+TEST(marks)
 {
 	char text[64] = "x", want[64] = "x";
 
@@ -78,7 +70,7 @@ static void marks(void **state)
 }
 
 /* Columns by the tables of Unicode. */
-static void columns(void **state)
+TEST(columns)
 {
 	static const struct {
 		uint32_t c;
@@ -96,21 +88,11 @@ static void columns(void **state)
 			fail_msg("U+%04X: %u columns", known[i].c, unicode__columns(known[i].c));
 }
 
-static void cut(void **state)
+TEST(cut)
 {
 	assert_int_equal(utf8__cut("abc", 3, 0), 0);
 	assert_int_equal(utf8__cut("abc", 3, 2), 2);
 	assert_int_equal(utf8__cut("abc", 3, 4), 3);
 	assert_int_equal(utf8__cut(WIDE WIDE, 6, 3), 3);
 	assert_int_equal(utf8__cut("e" MARK "f", 4, 1), 3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(narrow),  cmocka_unit_test(wide), cmocka_unit_test(marks),
-		cmocka_unit_test(columns), cmocka_unit_test(cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

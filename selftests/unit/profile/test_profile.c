@@ -3,6 +3,7 @@
  * Which intervals are in a profile, with which stack and labels, and what cuts them.
  * check/profile.sh compares profiles of real traces with those of Go's tool.
  */
+#include "unit/test.h"
 #include "unit/profile_fixture.h"
 
 /* Goroutine 5 of main.worker, and what it does; its creation is at 100, its first run at 110. */
@@ -40,7 +41,7 @@ static void life(void)
 	calls(180, LEAF);
 }
 
-static void kinds(void **state)
+TEST(kinds)
 {
 	begin(PROFILE_SYSCALL);
 	life();
@@ -58,7 +59,7 @@ static void kinds(void **state)
 }
 
 /* What has not ended does not count; what began before the trace does. */
-static void both_ends(void **state)
+TEST(both_ends)
 {
 	begin(PROFILE_SYSCALL);
 	event(90, EV_SYNC, 0, 0, 0, 0);
@@ -70,7 +71,7 @@ static void both_ends(void **state)
 }
 
 /* It ends a system call, but never runs. */
-static void never_runs(void **state)
+TEST(never_runs)
 {
 	begin(PROFILE_SYSCALL);
 	event(90, EV_SYNC, 0, 0, 0, 0);
@@ -91,7 +92,7 @@ static void never_runs(void **state)
 }
 
 /* Each ns from the creation to the end of the trace, in one state. */
-static void all_time(void **state)
+TEST(all_time)
 {
 	begin(PROFILE_WALL);
 	created();
@@ -105,7 +106,7 @@ static void all_time(void **state)
 	       "1 3 [runnable]<main.read<main.worker\n");
 }
 
-static void cpu_samples(void **state)
+TEST(cpu_samples)
 {
 	begin_with(
 		&(struct profile_opts){ .kind = PROFILE_CPU, .sample_ns = 100, .by_thread = true });
@@ -129,7 +130,7 @@ static void item(int64_t time, uint8_t kind, uint8_t why, uint64_t delay)
 	assert_int_equal(profile__item(profile, &i), 0);
 }
 
-static void off_cpu(void **state)
+TEST(off_cpu)
 {
 	begin(PROFILE_OFFCPU);
 	created();
@@ -154,7 +155,7 @@ static void off_cpu(void **state)
 }
 
 /* Of nested regions each has the stack of its own begin; what does not end does not count. */
-static void regions(void **state)
+TEST(regions)
 {
 	begin_with(&(struct profile_opts){ .kind = PROFILE_REGION, .by_task = true });
 	created();
@@ -168,7 +169,7 @@ static void regions(void **state)
 	       "1 30 [region: chan receive]<main.read<main.worker t1\n");
 }
 
-static void tasks(void **state)
+TEST(tasks)
 {
 	begin_with(&(struct profile_opts){ .kind = PROFILE_TASK, .by_goroutine = true });
 	created();
@@ -179,7 +180,7 @@ static void tasks(void **state)
 	expect("1 30 [task: chan receive]<main.worker g5\n");
 }
 
-static void windows(void **state)
+TEST(windows)
 {
 	begin(PROFILE_SYSCALL);
 	profile__set_window(profile, 124, 184);
@@ -202,7 +203,7 @@ static void named_late(void)
 	blocks(120, CHAN, MAIN);
 }
 
-static void labels(void **state)
+TEST(labels)
 {
 	begin_with(&(struct profile_opts){ .kind = PROFILE_SYSCALL, .by_function = true });
 	named_late();
@@ -216,7 +217,7 @@ static void labels(void **state)
 	expect("2 6 leaf<main.worker of main.worker\n");
 }
 
-static void filters(void **state)
+TEST(filters)
 {
 	struct selection select = {};
 	const struct profile_opts opts = { .kind = PROFILE_SYSCALL, .select = &select };
@@ -239,7 +240,7 @@ static void filters(void **state)
 }
 
 /* Equal stacks of two generations are one, whatever their ids. */
-static void generations(void **state)
+TEST(generations)
 {
 	begin(PROFILE_SYSCALL);
 	created();
@@ -247,18 +248,4 @@ static void generations(void **state)
 	event(130, EV_SYNC, 0, 0, 0, 0);
 	calls(140, READ);
 	expect("2 12 main.read<main.worker\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kinds),       cmocka_unit_test(both_ends),
-		cmocka_unit_test(windows),     cmocka_unit_test(never_runs),
-		cmocka_unit_test(labels),      cmocka_unit_test(filters),
-		cmocka_unit_test(generations), cmocka_unit_test(all_time),
-		cmocka_unit_test(regions),     cmocka_unit_test(tasks),
-		cmocka_unit_test(cpu_samples), cmocka_unit_test(off_cpu),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

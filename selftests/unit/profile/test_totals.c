@@ -2,15 +2,7 @@
 /*
  * Sums of samples by function and by stack of functions, and the limits of sums.
  */
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "unit/scratch.h"
 #include "profile/totals.h"
 
 static struct samples samples;
@@ -39,9 +31,7 @@ static void add(uint32_t id, int64_t value)
 static void expect_functions(const char *want)
 {
 	struct totals t;
-	char *text;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = capture();
 
 	assert_int_equal(totals__by_function(&samples, &t), 0);
 	fprintf(f, "%" PRIu64 " %" PRId64 "\n", t.count, t.value);
@@ -50,13 +40,11 @@ static void expect_functions(const char *want)
 			(int)intern__text_at(samples.texts, t.functions[i].name).len,
 			intern__text_at(samples.texts, t.functions[i].name).data,
 			t.functions[i].flat, t.functions[i].cumulative);
-	fclose(f);
-	assert_string_equal(text, want);
-	free(text);
+	expect_captured(want);
 	free(t.functions);
 }
 
-static void by_function(void **state)
+TEST(by_function)
 {
 	assert_int_equal(samples__init(&samples), 0);
 	add(stack("c", "b", "a", 1), 5);
@@ -68,7 +56,7 @@ static void by_function(void **state)
 	samples__deinit(&samples);
 }
 
-static void by_stack(void **state)
+TEST(by_stack)
 {
 	struct folded folded;
 	size_t n;
@@ -90,7 +78,7 @@ static void by_stack(void **state)
 }
 
 /* Times of a hostile trace: sums stay at the limit. */
-static void limits(void **state)
+TEST(limits)
 {
 	assert_int_equal(samples__init(&samples), 0);
 	add(stack("a", NULL, NULL, 1), INT64_MAX);
@@ -102,7 +90,7 @@ static void limits(void **state)
 	samples__deinit(&samples);
 }
 
-static void leaves(void **state)
+TEST(leaves)
 {
 	struct sample sample = {};
 	uint32_t id;
@@ -124,16 +112,4 @@ static void leaves(void **state)
 	samples__frames(&samples, &sample, &n);
 	assert_int_equal(n, 1);
 	samples__deinit(&samples);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_function),
-		cmocka_unit_test(by_stack),
-		cmocka_unit_test(limits),
-		cmocka_unit_test(leaves),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,18 +5,7 @@
  * This file's sequencer functions note their calls instead of sequencing. With the real one,
  * selftests/check/replay.sh compares the traces and has those of broken files read.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "rawfile/rawfile.h"
 #include "sequence/sequencer.h"
 
@@ -152,7 +141,7 @@ static void replay_makes_these_calls(void)
 		assert_string_equal(notes.call[i], want[i]);
 }
 
-static void replays_what_was_recorded(void **state)
+TEST(replays_what_was_recorded)
 {
 	record(true);
 	replay_makes_these_calls();
@@ -179,7 +168,7 @@ static void end(struct rawfile *raw)
 }
 
 /* More records of one ring than a chunk holds, the largest that there are. */
-static void replays_many_records(void **state)
+TEST(replays_many_records)
 {
 	static struct {
 		struct gt_record rec;
@@ -211,7 +200,7 @@ static void give_broken(struct rawfile *raw, unsigned int kind, uint32_t depth, 
 }
 
 /* No probe sends these. They stay broken, and do not take the next record along. */
-static void broken_records_stay_alone(void **state)
+TEST(broken_records_stay_alone)
 {
 	static const struct {
 		unsigned int kind;
@@ -237,7 +226,7 @@ static void broken_records_stay_alone(void **state)
 }
 
 /* The recording failed: what there is, up to the last watermark. */
-static void replays_what_was_kept(void **state)
+TEST(replays_what_was_kept)
 {
 	struct rawfile *raw = begin();
 	struct error err = {};
@@ -258,7 +247,7 @@ static void replays_what_was_kept(void **state)
 	replay__destroy(r);
 }
 
-static void leaves_nothing_unfinished(void **state)
+TEST(leaves_nothing_unfinished)
 {
 	unlink(path());
 	rawfile__destroy(begin());
@@ -266,7 +255,7 @@ static void leaves_nothing_unfinished(void **state)
 	rawfile__destroy(NULL);
 }
 
-static void carries_the_symbols(void **state)
+TEST(carries_the_symbols)
 {
 	struct sym_frame frame[SYM_INLINE_MAX];
 	struct symbolizer sym;
@@ -325,7 +314,7 @@ static void is_refused(const void *data, size_t len)
 	assert_true(err.text[0]);
 }
 
-static void refuses_other_files(void **state)
+TEST(refuses_other_files)
 {
 	unsigned char *data;
 	size_t len;
@@ -344,7 +333,7 @@ static void refuses_other_files(void **state)
 }
 
 /* Texts of the header end, even when they have no NUL. */
-static void ends_its_texts(void **state)
+TEST(ends_its_texts)
 {
 	struct error err = {};
 	struct replay *r = NULL;
@@ -368,7 +357,7 @@ static void ends_its_texts(void **state)
 }
 
 /* Every cut gives a beginning of the calls, then the finish. */
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
 	static char want[NCALLS_MAX][96];
 	unsigned char *data;
@@ -397,7 +386,7 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* Thousands of files with a few bytes changed: no crash, no hang (the sanitizers watch). */
-static void broken_anywhere(void **state)
+TEST(broken_anywhere)
 {
 	uint64_t seed = 3;
 	unsigned char *data, *copy;
@@ -420,11 +409,12 @@ static void broken_anywhere(void **state)
 	free(data);
 }
 
-static int clean(void **state)
+static void clean(void)
 {
 	unlink(path());
-	return 0;
 }
+
+GROUP(NULL, clean)
 
 static int code_at_1(void *ctx, uint64_t pc, struct sym_frame *frame)
 {
@@ -434,7 +424,7 @@ static int code_at_1(void *ctx, uint64_t pc, struct sym_frame *frame)
 }
 
 /* Values of C code in place of a PC are not remembered for ever. */
-static void forgets_what_is_no_code(void **state)
+TEST(forgets_what_is_no_code)
 {
 	const uint64_t many = (1u << 20) + 2;
 	uint64_t asked = 0, pc;
@@ -450,24 +440,4 @@ static void forgets_what_is_no_code(void **state)
 		assert_int_equal(asked, round ? 2 * many - 1 : many);
 	}
 	rawfile__destroy(raw);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(replays_what_was_recorded),
-		cmocka_unit_test(replays_many_records),
-		cmocka_unit_test(broken_records_stay_alone),
-		cmocka_unit_test(replays_what_was_kept),
-		cmocka_unit_test(leaves_nothing_unfinished),
-		cmocka_unit_test(carries_the_symbols),
-		cmocka_unit_test(forgets_what_is_no_code),
-		cmocka_unit_test(refuses_other_files),
-		cmocka_unit_test(ends_its_texts),
-		cmocka_unit_test(cut_anywhere),
-		cmocka_unit_test(broken_anywhere),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, clean);
 }

@@ -2,16 +2,7 @@
 /*
  * Raw files that are replayed: from a pipe, and chunks that are incomplete or of a later version.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "rawfile/rawfile.h"
 
 #include "unit/fake_sequencer.h"
@@ -31,6 +22,8 @@ static int tear_down(void **state)
 	rawfile__destroy(raw);
 	return 0;
 }
+
+FIXTURE(set_up, tear_down)
 
 /* The calls between the start and the finish. */
 static void assert_plays(struct replay *r, const char *const *want, unsigned int n)
@@ -64,7 +57,7 @@ static struct replay *from_memory(void)
 	return r;
 }
 
-static void losses(void **state)
+TEST(losses)
 {
 	assert_int_equal(rawfile__lost(raw, GT_KIND_END, 5), 0);
 	assert_int_equal(rawfile__lost(raw, UINT32_MAX, 5), 0);
@@ -76,7 +69,7 @@ static void losses(void **state)
  * Of a recording whose kernel event programs could not all be attached: what some of them wrote is
  * ignored.
  */
-static void without_kernel(void **state)
+TEST(without_kernel)
 {
 	struct raw_header header = facts;
 	const void *data;
@@ -96,7 +89,7 @@ static void without_kernel(void **state)
 }
 
 /* The second of a pair counts only behind its first one. */
-static void halves_of_a_pair(void **state)
+TEST(halves_of_a_pair)
 {
 	struct snapshot first = { .time = 5, .time_end = 6 }, second = { .time = 7, .time_end = 8 };
 	size_t before, one, both;
@@ -119,7 +112,7 @@ static void halves_of_a_pair(void **state)
 }
 
 /* More than a pipe holds: what is read grows with it. */
-static void from_a_pipe(void **state)
+TEST(from_a_pipe)
 {
 	struct error err = {};
 	struct replay *r = NULL;
@@ -155,17 +148,4 @@ static void from_a_pipe(void **state)
 	assert_int_equal(notes.n, NCALLS_MAX);
 	assert_string_equal(notes.call[1], "watermark 2000");
 	assert_string_equal(notes.call[2], "watermark 2001");
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(losses),
-		TEST(without_kernel),
-		TEST(halves_of_a_pair),
-		TEST(from_a_pipe),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

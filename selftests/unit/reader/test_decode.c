@@ -2,14 +2,7 @@
 /*
  * The decoder of v2 traces: headers, limits of batches and tables, errors.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "format/header.h"
 #include "reader/decode.h"
 
@@ -38,13 +31,14 @@ static void close_decoder(void)
 	err = (struct error){};
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	close_decoder();
 	generation__deinit(&gen);
 	block_pool__deinit(&blocks);
-	return 0;
 }
+
+FIXTURE(setup, teardown)
 
 /* ---- hand-made traces ---- */
 
@@ -124,7 +118,7 @@ static int header_of(const char *bytes, size_t n, unsigned int *ret_version)
 	return code;
 }
 
-static void headers(void **state)
+TEST(headers)
 {
 	static const unsigned int known[] = { 5, 7, 8, 9, 10, 11, 19, 21, 22, 23, 25, 26 };
 	unsigned int version, at = 0;
@@ -154,7 +148,7 @@ static void headers(void **state)
 	assert_non_null(strstr(err.text, "is empty"));
 }
 
-static void valid_generations(void **state)
+TEST(valid_generations)
 {
 	BATCH(1, EV_SYNC, HZ_1E9, CLOCK);
 	put_batch(1, 8, 90, BYTES(EV_PROC_STOP, 1));
@@ -196,7 +190,7 @@ static void valid_generations(void **state)
 }
 
 /* More threads and batches than the initial capacity: all remain separate. */
-static void many_threads(void **state)
+TEST(many_threads)
 {
 	for (uint64_t i = 0; i < 100; i++)
 		put_batch(1, i % 40, 100 + i, BYTES(EV_PROC_STOP, 1));
@@ -212,7 +206,7 @@ static void many_threads(void **state)
 	}
 }
 
-static void order_of_generations(void **state)
+TEST(order_of_generations)
 {
 	BATCH(3, EV_SYNC, HZ_1E9, CLOCK); /* entries of earlier generations are gone */
 	BATCH(4, EV_SYNC, HZ_1E9, CLOCK);
@@ -232,7 +226,7 @@ static void order_of_generations(void **state)
 }
 
 /* Since 1.26 an end mark ends each generation; it is also accepted as the first byte of a batch. */
-static void end_marks(void **state)
+TEST(end_marks)
 {
 	static const uint8_t mark = EV_END_OF_GENERATION;
 
@@ -261,7 +255,7 @@ static void end_marks(void **state)
 }
 
 /* An error after a valid generation is reported after that generation. */
-static void errors_follow_valid_generations(void **state)
+TEST(errors_follow_valid_generations)
 {
 	BATCH(1, EV_SYNC, HZ_1E9, CLOCK);
 	file[len++] = EV_PROC_STOP;
@@ -288,7 +282,7 @@ static void errors_follow_valid_generations(void **state)
 	       "type 11");
 }
 
-static void truncated_batches(void **state)
+TEST(truncated_batches)
 {
 	expect(25, 0, "invalid trace: it ends after its header");
 	put(BYTES(EV_EVENT_BATCH, 1, 7, 100));
@@ -301,7 +295,7 @@ static void truncated_batches(void **state)
 	       "the trace ends within a batch: 1 bytes of 2");
 }
 
-static void experimental_batches(void **state)
+TEST(experimental_batches)
 {
 	BATCH(1, EV_SYNC, HZ_1E9, CLOCK);
 	put(BYTES(EV_EXPERIMENTAL_BATCH, 1, 1, 7, 100, 2, 0xff, 0xff));
@@ -319,7 +313,7 @@ static void experimental_batches(void **state)
 }
 
 /* Those of experiment AllocFree are kept, whatever they contain; of others nothing is known. */
-static void batches_of_alloc_free(void **state)
+TEST(batches_of_alloc_free)
 {
 	const struct dictionary *d = &gen.dictionary;
 
@@ -338,7 +332,7 @@ static void batches_of_alloc_free(void **state)
 	assert_int_equal(d->nexperiments, 0);
 }
 
-static void largest_batch(void **state)
+TEST(largest_batch)
 {
 	static const uint8_t data[TRACE_BATCH_MAX + 1] = { EV_PROC_STOP };
 
@@ -354,7 +348,7 @@ static void largest_batch(void **state)
 	       "limit is 65536");
 }
 
-static void string_tables(void **state)
+TEST(string_tables)
 {
 	static const char text[TRACE_STRING_MAX + 1];
 	uint8_t head[] = { EV_STRINGS, EV_STRING, 5, 0x80, 0x08 }; /* of 1024 bytes */
@@ -401,7 +395,7 @@ static void string_tables(void **state)
 	       "its batch ends within it, or a number has more than 64 bits");
 }
 
-static void stack_tables(void **state)
+TEST(stack_tables)
 {
 	uint8_t head[] = { EV_STACKS, EV_STACK, 5, 0x80, 0x01 }, frame[] = { 9, 0, 0, 8 };
 
@@ -446,7 +440,7 @@ static void stack_tables(void **state)
 
 #define SAMPLE EV_CPU_SAMPLE, 0x90, 0x01, 3, 4, 5, 6
 
-static void cpu_samples(void **state)
+TEST(cpu_samples)
 {
 	BATCH(1, EV_CPU_SAMPLES, EV_CPU_SAMPLE, 90, 1, 2, 0, 0, SAMPLE, EV_CPU_SAMPLE, 80, 3, 4, 5,
 	      6);
@@ -478,7 +472,7 @@ static void cpu_samples(void **state)
 	expect(25, 0, NULL);
 }
 
-static void sync_batches(void **state)
+TEST(sync_batches)
 {
 	BATCH(1, EV_FREQUENCY, 0x80, 0x94, 0xeb, 0xdc, 0x03);
 	expect(22, 1, NULL);
@@ -509,7 +503,7 @@ static void sync_batches(void **state)
 }
 
 /* Whole ticks are multiplied exactly; others, and very large ones, via a double as in Go. */
-static void ticks_to_nanoseconds(void **state)
+TEST(ticks_to_nanoseconds)
 {
 	static const struct {
 		uint64_t frequency;
@@ -540,29 +534,4 @@ static void ticks_to_nanoseconds(void **state)
 	gen.ns_per_tick = gen.whole_ns = 1;
 	assert_int_equal(generation__ns(&gen, (1ull << 53) + 1), 1ll << 53);
 	assert_int_equal(generation__ns(&gen, UINT64_MAX), INT64_MIN);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(headers),
-		TEST(valid_generations),
-		TEST(many_threads),
-		TEST(order_of_generations),
-		TEST(end_marks),
-		TEST(errors_follow_valid_generations),
-		TEST(truncated_batches),
-		TEST(experimental_batches),
-		TEST(batches_of_alloc_free),
-		TEST(largest_batch),
-		TEST(string_tables),
-		TEST(stack_tables),
-		TEST(cpu_samples),
-		TEST(sync_batches),
-		TEST(ticks_to_nanoseconds),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,7 @@
  * A trace with an event type that our table lacks: rejected as by Go's reader; or, if the trace
  * describes the event, skipped, counted and described.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "format/describe.h"
 #include "format/private.h"
 #include "reader/reader.h"
@@ -122,7 +114,7 @@ static void assert_broken(struct reader *r, const char *reason)
 	reader__destroy(r);
 }
 
-static void unknown_events_are_skipped(void **state)
+TEST(unknown_events_are_skipped)
 {
 	struct reader *r = open_bytes(
 		trace(true, EVENTS(FANCY_EVENT("\5") FANCY_EVENT("\x80\1") PROC_STATUS FANCY_EVENT(
@@ -149,7 +141,7 @@ static void unknown_events_are_skipped(void **state)
 	reader__destroy(r);
 }
 
-static void unknown_events_are_rejected(void **state)
+TEST(unknown_events_are_rejected)
 {
 	struct made_bytes *b = trace(true, EVENTS(PROC_STATUS FANCY_EVENT("\5")));
 	struct reader *r;
@@ -162,7 +154,7 @@ static void unknown_events_are_rejected(void **state)
 	assert_broken(r, "event 2: type 60");
 }
 
-static void undescribed_events_are_rejected(void **state)
+TEST(undescribed_events_are_rejected)
 {
 	/* not in a table; control event; string longer than the batch; text of a string table */
 	static const struct {
@@ -182,16 +174,4 @@ static void undescribed_events_are_rejected(void **state)
 		assert_event(r, EV_SYNC, 1000);
 		assert_broken(r, events[i].reason);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unknown_events_are_skipped),
-		cmocka_unit_test(unknown_events_are_rejected),
-		cmocka_unit_test(undescribed_events_are_rejected),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,7 @@
  * Times corrected along the partial order, where a clock is behind or a simple reader would shift
  * too much.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "reader/fixup.h"
 
 static int start(void **state)
@@ -22,6 +17,8 @@ static int stop(void **state)
 	fixup__destroy(*state);
 	return 0;
 }
+
+FIXTURE(start, stop)
 
 static int64_t fixed(void **state, const struct trace_event *ev)
 {
@@ -42,7 +39,7 @@ static int64_t fixed(void **state, const struct trace_event *ev)
 					    .g = (g_),                                             \
 					    ##__VA_ARGS__ })
 
-static void ordered_times_are_kept(void **state)
+TEST(ordered_times_are_kept)
 {
 	assert_int_equal(AT(10, EV_PROC_STATUS, 1, NONE, NONE, .arg = { 0, PROC_RUNNING }), 10);
 	assert_int_equal(AT(12, EV_GO_CREATE, 1, 0, 1, .arg = { 2 }), 12);
@@ -51,7 +48,7 @@ static void ordered_times_are_kept(void **state)
 }
 
 /* A unblocks B's goroutine, which starts on a thread whose clock is behind and creates C. */
-static void corrections_propagate(void **state)
+TEST(corrections_propagate)
 {
 	assert_int_equal(AT(100, EV_GO_UNBLOCK, 1, 0, 1, .arg = { 5 }), 100);
 	assert_int_equal(AT(40, EV_GO_START, 2, 1, NONE, .arg = { 5 }), 100);
@@ -62,7 +59,7 @@ static void corrections_propagate(void **state)
 }
 
 /* A common thread, P or goroutine is sufficient for a dependency. */
-static void one_common_entity_suffices(void **state)
+TEST(one_common_entity_suffices)
 {
 	assert_int_equal(AT(100, EV_GO_BLOCK, 1, 2, 3), 100);
 	assert_int_equal(AT(50, EV_GO_LABEL, 1, 12, 13), 100);
@@ -73,7 +70,7 @@ static void one_common_entity_suffices(void **state)
 }
 
 /* The first event of its kind has no predecessor, whatever its time. */
-static void before_time_0(void **state)
+TEST(before_time_0)
 {
 	assert_int_equal(AT(-100, EV_GC_BEGIN, 1, 2, 3), -100);
 	assert_int_equal(AT(-200, EV_GC_END, 4, 5, 6), -100);
@@ -81,7 +78,7 @@ static void before_time_0(void **state)
 }
 
 /* An event of another thread between A and B keeps its time. */
-static void unrelated_events_are_kept(void **state)
+TEST(unrelated_events_are_kept)
 {
 	assert_int_equal(AT(100, EV_GO_UNBLOCK, 1, 0, 1, .arg = { 5 }), 100);
 	assert_int_equal(AT(30, EV_GO_LABEL, 9, 7, 8), 30);
@@ -91,7 +88,7 @@ static void unrelated_events_are_kept(void **state)
 }
 
 /* An edge that takes long enough ends the propagation. */
-static void propagation_ends(void **state)
+TEST(propagation_ends)
 {
 	assert_int_equal(AT(100, EV_GO_UNBLOCK, 1, 0, 1, .arg = { 5 }), 100);
 	assert_int_equal(AT(99, EV_GO_START, 2, 1, NONE, .arg = { 5 }), 100);
@@ -101,7 +98,7 @@ static void propagation_ends(void **state)
 }
 
 /* Thread 2 steals the P of a system call; thread 1 leaves the call later, by any clock. */
-static void stolen_p(void **state)
+TEST(stolen_p)
 {
 	assert_int_equal(AT(100, EV_GO_SYSCALL_BEGIN, 1, 0, 1), 100);
 	assert_int_equal(
@@ -114,7 +111,7 @@ static void stolen_p(void **state)
 }
 
 /* ... unless it gave the P up: it may have continued before. */
-static void abandoned_p(void **state)
+TEST(abandoned_p)
 {
 	assert_int_equal(
 		AT(200, EV_PROC_STEAL, 2, NONE, NONE, .arg = { 0, 1, 1 }, .old = PROC_ABANDONED),
@@ -123,7 +120,7 @@ static void abandoned_p(void **state)
 	assert_int_equal(AT(160, EV_PROC_START, 3, NONE, NONE, .arg = { 0 }), 200);
 }
 
-static void gc_events(void **state)
+TEST(gc_events)
 {
 	assert_int_equal(AT(100, EV_GC_BEGIN, 1, 0, 1), 100);
 	assert_int_equal(AT(70, EV_GC_END, 2, 1, 2), 100);
@@ -132,7 +129,7 @@ static void gc_events(void **state)
 }
 
 /* A P moves from thread to thread, and with it the order of all that ran on it. */
-static void p_moves_between_threads(void **state)
+TEST(p_moves_between_threads)
 {
 	assert_int_equal(AT(100, EV_PROC_STOP, 1, 0, NONE), 100);
 	assert_int_equal(AT(80, EV_PROC_START, 2, NONE, NONE, .arg = { 0 }), 100);
@@ -140,7 +137,7 @@ static void p_moves_between_threads(void **state)
 }
 
 /* Samples and syncs are not ordered. */
-static void samples_and_syncs_are_unordered(void **state)
+TEST(samples_and_syncs_are_unordered)
 {
 	assert_int_equal(AT(100, EV_GO_LABEL, 1, 0, 1), 100);
 	assert_int_equal(AT(60, EV_CPU_SAMPLE, 1, 0, 1), 60);
@@ -150,7 +147,7 @@ static void samples_and_syncs_are_unordered(void **state)
 }
 
 /* On any thread: an event of goroutine 7 or P 7, and then an event about it. */
-static void entities_of_arguments(void **state)
+TEST(entities_of_arguments)
 {
 	static const uint8_t of_goroutines[] = {
 		EV_GO_CREATE,	      EV_GO_CREATE_BLOCKED,
@@ -176,7 +173,7 @@ static void entities_of_arguments(void **state)
 }
 
 /* A goroutine that ended does not affect a later one with its id. */
-static void goroutine_id_reused(void **state)
+TEST(goroutine_id_reused)
 {
 	assert_int_equal(AT(100, EV_GO_DESTROY, 1, 0, 7), 100);
 	assert_int_equal(AT(60, EV_GO_CREATE, 2, 1, 2, .arg = { 7 }), 60);
@@ -184,34 +181,9 @@ static void goroutine_id_reused(void **state)
 	assert_int_equal(AT(62, EV_GO_CREATE, 4, 2, 3, .arg = { 7 }), 62);
 }
 
-static void extreme_times(void **state)
+TEST(extreme_times)
 {
 	assert_int_equal(AT(INT64_MIN, EV_GO_LABEL, 1, 0, 1), INT64_MIN);
 	assert_int_equal(AT(INT64_MAX, EV_GO_LABEL, 1, 0, 1), INT64_MAX);
 	assert_int_equal(AT(-5, EV_GO_LABEL, 1, 0, 1), INT64_MAX);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(ordered_times_are_kept),
-		TEST(corrections_propagate),
-		TEST(one_common_entity_suffices),
-		TEST(before_time_0),
-		TEST(unrelated_events_are_kept),
-		TEST(propagation_ends),
-		TEST(stolen_p),
-		TEST(abandoned_p),
-		TEST(gc_events),
-		TEST(p_moves_between_threads),
-		TEST(samples_and_syncs_are_unordered),
-		TEST(entities_of_arguments),
-		TEST(goroutine_id_reused),
-		TEST(extreme_times),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

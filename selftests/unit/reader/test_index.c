@@ -3,10 +3,10 @@
  * The index of a trace: writing, reading, resuming with it, and stale, corrupt or crafted indexes.
  * Also the saved state of the scheduler.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "unit/test.h"
 #include "reader/index.h"
 #include "reader/order_save.h"
 
@@ -22,6 +22,8 @@ static int close_index(void **state)
 	err.text[0] = '\0';
 	return stop(state);
 }
+
+FIXTURE(NULL, close_index)
 
 static void make_index(const char *path, struct index_totals *totals)
 {
@@ -70,7 +72,7 @@ static void check_state(const struct order *o)
 	outbuf__deinit(&second);
 }
 
-static void states_round_trip(void **state)
+TEST(states_round_trip)
 {
 	struct reader *r = open_path(write_example(25));
 	struct trace_event ev;
@@ -101,7 +103,7 @@ static int load_numbers(const uint64_t *numbers, size_t n)
 		     sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 #define HEAD 1, ORDER_GC_OFF, 7
 
-static void invalid_states_are_rejected(void **state)
+TEST(invalid_states_are_rejected)
 {
 	ok(LOAD(HEAD, 0, 0, 0, 0));
 	assert_int_equal(LOAD(1, 3, 7, 0, 0, 0, 0), -EBADMSG); /* invalid GC state */
@@ -126,7 +128,7 @@ static void invalid_states_are_rejected(void **state)
 
 /* the index */
 
-static void index_contents(void **state)
+TEST(index_contents)
 {
 	const struct index_generation *g;
 	struct index_totals totals;
@@ -159,7 +161,7 @@ static void index_contents(void **state)
 }
 
 /* A reader that resumes with the index delivers the rest of the trace, with start functions. */
-static void resume_delivers_the_rest(void **state)
+TEST(resume_delivers_the_rest)
 {
 	static struct seen_list all, rest;
 	struct index_totals totals;
@@ -198,7 +200,7 @@ static void resume_delivers_the_rest(void **state)
 	start_functions__deinit(&functions);
 }
 
-static void times_outside_the_trace(void **state)
+TEST(times_outside_the_trace)
 {
 	static const int64_t times[] = { INT64_MIN, 0, INT64_MAX };
 	struct index_totals totals;
@@ -219,7 +221,7 @@ static void times_outside_the_trace(void **state)
 }
 
 /* A trace with very many goroutines and little else. */
-static void large_states_are_limited(void **state)
+TEST(large_states_are_limited)
 {
 	struct index_totals totals;
 	struct reader_place place;
@@ -260,7 +262,7 @@ static void append_byte(const char *path)
 	fclose(f);
 }
 
-static void stale_and_missing_indexes(void **state)
+TEST(stale_and_missing_indexes)
 {
 	const struct timespec times[2] = { { 1, 0 }, { 1, 1 } };
 	struct index_totals totals;
@@ -288,7 +290,7 @@ static void stale_and_missing_indexes(void **state)
 }
 
 /* Same size and time, different bytes. */
-static void changed_ends_are_detected(void **state)
+TEST(changed_ends_are_detected)
 {
 	struct index_totals totals;
 	struct timespec times[2];
@@ -307,7 +309,7 @@ static void changed_ends_are_detected(void **state)
 	assert_int_equal(index__open(&ix, path, &err), -ESTALE);
 }
 
-static void traces_that_cannot_be_indexed(void **state)
+TEST(traces_that_cannot_be_indexed)
 {
 	static const char v1_start[] = "go 1.21 trace\0\0\0";
 	struct index_totals totals;
@@ -367,7 +369,7 @@ static struct bytes index_bytes(void)
 }
 
 /* Any changed or missing byte is detected. */
-static void every_changed_byte_is_detected(void **state)
+TEST(every_changed_byte_is_detected)
 {
 	struct bytes b = index_bytes();
 
@@ -387,7 +389,7 @@ static void every_changed_byte_is_detected(void **state)
 }
 
 /* Without checksums, any bytes are harmless. */
-static void crafted_indexes_are_harmless(void **state)
+TEST(crafted_indexes_are_harmless)
 {
 	struct bytes b = index_bytes();
 	uint8_t *copy = malloc(b.len);
@@ -406,25 +408,4 @@ static void crafted_indexes_are_harmless(void **state)
 	}
 	free(copy);
 	free(b.data);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_teardown(f, close_index)
-	const struct CMUnitTest tests[] = {
-		TEST(states_round_trip),
-		TEST(invalid_states_are_rejected),
-		TEST(index_contents),
-		TEST(resume_delivers_the_rest),
-		TEST(times_outside_the_trace),
-		TEST(large_states_are_limited),
-		TEST(stale_and_missing_indexes),
-		TEST(changed_ends_are_detected),
-		TEST(traces_that_cannot_be_indexed),
-		TEST(every_changed_byte_is_detected),
-		TEST(crafted_indexes_are_harmless),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

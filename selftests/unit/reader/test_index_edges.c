@@ -3,12 +3,12 @@
  * Edge cases of the index: traces and directories that cannot have one, failing or interrupted
  * reads, descriptor 0, the shortest file and the longest names.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <zlib.h>
 
+#include "unit/test.h"
 #include "reader/index.h"
 #include "reader/index_impl.h"
 #include "reader/order_save.h"
@@ -43,6 +43,8 @@ static int close_index(void **state)
 	return stop(state);
 }
 
+FIXTURE(NULL, close_index)
+
 static const char *example_with_index(void)
 {
 	static char path[256];
@@ -72,7 +74,7 @@ static int read_state(int64_t time)
 }
 
 /* Positions in a compressed trace cannot be used. */
-static void compressed_trace(void **state)
+TEST(compressed_trace)
 {
 	struct bytes b = bytes__read(write_example(25));
 	const char *path = scratch("x.gz"), *out = scratch("x.gz.idx");
@@ -86,7 +88,7 @@ static void compressed_trace(void **state)
 	free(b.data);
 }
 
-static void failing_output(void **state)
+TEST(failing_output)
 {
 	struct index_totals totals;
 	char path[256];
@@ -99,7 +101,7 @@ static void failing_output(void **state)
 }
 
 /* Without stdin, the index or the trace is descriptor 0. */
-static void descriptor_0(void **state)
+TEST(descriptor_0)
 {
 	int saved = fcntl(0, F_DUPFD_CLOEXEC, 100), null;
 	const char *path = example_with_index();
@@ -122,7 +124,7 @@ static void descriptor_0(void **state)
 }
 
 /* An interrupted or short read is continued; another error is an error of the index. */
-static void failing_reads(void **state)
+TEST(failing_reads)
 {
 	static const char begins[] = "cannot read the index: ";
 	const char *path = example_with_index();
@@ -141,7 +143,7 @@ static void failing_reads(void **state)
 }
 
 /* States contain names of the maximal length of a trace. */
-static void longest_names(void **state)
+TEST(longest_names)
 {
 	char path[256], name[TRACE_STRING_MAX + 1] = "", *index_path;
 	struct index_totals totals;
@@ -205,7 +207,7 @@ static int parse_with_type(uint64_t type)
 	return code;
 }
 
-static void invalid_event_types(void **state)
+TEST(invalid_event_types)
 {
 	for (uint64_t type = 0; type < 300; type++)
 		assert_int_equal(parse_with_type(type),
@@ -214,7 +216,7 @@ static void invalid_event_types(void **state)
 }
 
 /* A start function without a name or file has none after reading, either. */
-static void functions_without_names(void **state)
+TEST(functions_without_names)
 {
 	struct intern_frame frame = { .pc = 0x10, .line = 3 };
 	struct index_totals totals;
@@ -248,7 +250,7 @@ static void functions_without_names(void **state)
 }
 
 /* Only a magic and an end, and one byte less. */
-static void shortest_file(void **state)
+TEST(shortest_file)
 {
 	uint8_t bytes[INDEX_MAGIC_LEN + INDEX_END_LEN] = INDEX_MAGIC;
 
@@ -262,17 +264,4 @@ static void shortest_file(void **state)
 	assert_int_equal(index__parse(&ix, bytes, sizeof(bytes), false, &err), -EBADMSG);
 	assert_string_equal(err.text, "the index is corrupt: not an index, or one of another "
 				      "version");
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_teardown(f, close_index)
-	const struct CMUnitTest tests[] = {
-		TEST(compressed_trace),	   TEST(failing_output),	  TEST(descriptor_0),
-		TEST(failing_reads),	   TEST(longest_names),		  TEST(shortest_file),
-		TEST(invalid_event_types), TEST(functions_without_names),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

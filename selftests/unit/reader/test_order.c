@@ -5,16 +5,7 @@
  * The traces are written in the lines of unit/events_made.h, and are also read by several threads,
  * which must make no difference.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "format/spec.h"
 #include "reader/order.h"
 #include "reader/reader.h"
@@ -88,7 +79,7 @@ static void check(const struct example *example, size_t n)
 #define NO_G		"expected a goroutine but didn't have one"
 #define A_G		"expected no goroutine but had one"
 
-static void goroutines(void **state)
+TEST(goroutines)
 {
 	static const struct example examples[] = {
 		{ RUNS "GoBlock 1 0" },
@@ -117,7 +108,7 @@ static void goroutines(void **state)
 }
 
 /* The ids differ by ORDER_RECENT: the state finds both in the same place. */
-static void goroutines_of_one_place(void **state)
+TEST(goroutines_of_one_place)
 {
 	static const struct example examples[] = {
 		{ RUNS "GoStatus 129 - 4\nGoUnblock 129 1 0\nGoStop 1 0\nGoStart 1 1\nGoStop 1 0\n"
@@ -132,7 +123,7 @@ static void goroutines_of_one_place(void **state)
 	CHECK(examples);
 }
 
-static void coroutine_switches(void **state)
+TEST(coroutine_switches)
 {
 	static const struct example examples[] = {
 		{ RUNS "GoStatus 2 - 4\nGoSwitch 2 1\nGoBlock 1 0\nGoUnblock 1 1 0" },
@@ -147,7 +138,7 @@ static void coroutine_switches(void **state)
 	CHECK(examples);
 }
 
-static void statuses(void **state)
+TEST(statuses)
 {
 	static const struct example examples[] = {
 		{ "GoStatus 1 1 5", "invalid status 5 of goroutine 1" },
@@ -169,7 +160,7 @@ static void statuses(void **state)
 	CHECK(examples);
 }
 
-static void system_calls(void **state)
+TEST(system_calls)
 {
 	static const struct example examples[] = {
 		{ RUNS "GoSyscallBegin 1 0\nGoSyscallEnd\nGoBlock 1 0" },
@@ -201,7 +192,7 @@ static void system_calls(void **state)
 	CHECK(examples);
 }
 
-static void ps(void **state)
+TEST(ps)
 {
 	static const struct example examples[] = {
 		{ P "ProcStop\nProcStart 0 1\nHeapAlloc 1" },
@@ -228,7 +219,7 @@ static void ps(void **state)
 	CHECK(examples);
 }
 
-static void ranges(void **state)
+TEST(ranges)
 {
 	static const struct example examples[] = {
 		{ RUNS "STWBegin 1 0\nSTWEnd\nSTWBegin 1 0" },
@@ -257,7 +248,7 @@ static void ranges(void **state)
 	CHECK(examples);
 }
 
-static void gc(void **state)
+TEST(gc)
 {
 	static const struct example examples[] = {
 		{ RUNS "GCBegin 1 0\nGCEnd 2\nGCBegin 3 0\nGCEnd 4" },
@@ -281,7 +272,7 @@ static void gc(void **state)
 	CHECK(examples);
 }
 
-static void annotations(void **state)
+TEST(annotations)
 {
 	static const struct example examples[] = {
 		{ RUNS "UserTaskBegin 1 0 1 0\nUserTaskEnd 1 0\nUserTaskBegin 1 0 1 0" },
@@ -311,7 +302,7 @@ static void annotations(void **state)
 }
 
 /* The error names the event that waits longest, its position, and an error after the generation. */
-static void deadlock_names_the_event(void **state)
+TEST(deadlock_names_the_event)
 {
 	static struct made_bytes b;
 	static const char events[] = RUNS "GoStatus 2 - 4\nGoUnblock 2 3 0\n@7\nGoUnblock 2 2 0";
@@ -344,35 +335,15 @@ static void check_threads(const char *events, const char *threads)
 }
 
 /* While the earliest event must wait, others are delivered in the order of their times. */
-static void waiting_events_keep_time_order(void **state)
+TEST(waiting_events_keep_time_order)
 {
 	check_threads("ProcStart 0 1\n@2 5\nProcStatus 1 2\n@3 3\nProcStatus 0 2", "3 1 2 ");
 	check_threads("ProcStart 0 1\n@2 3\nProcStatus 0 2\n@3 5\nProcStatus 1 2", "2 1 3 ");
 }
 
 /* If two threads claimed a P, the one that claimed it last keeps it. */
-static void last_claim_holds_the_p(void **state)
+TEST(last_claim_holds_the_p)
 {
 	check_threads("ProcStatus 0 3\n@2 5\nProcStatus 0 3\n@3 9\nProcStatus 0 4", "1 2 2 ");
 	check_threads("@2\nProcStatus 0 3\n@1 5\nProcStatus 0 3\n@3 9\nProcStatus 0 4", "2 1 1 ");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(goroutines),
-		cmocka_unit_test(goroutines_of_one_place),
-		cmocka_unit_test(coroutine_switches),
-		cmocka_unit_test(statuses),
-		cmocka_unit_test(system_calls),
-		cmocka_unit_test(ps),
-		cmocka_unit_test(ranges),
-		cmocka_unit_test(gc),
-		cmocka_unit_test(annotations),
-		cmocka_unit_test(deadlock_names_the_event),
-		cmocka_unit_test(waiting_events_keep_time_order),
-		cmocka_unit_test(last_claim_holds_the_p),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

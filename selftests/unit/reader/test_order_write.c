@@ -3,14 +3,7 @@
  * The rules of the event order for a writer: the sequence numbers that it assigns, and that an event
  * without a legal place changes nothing. test_order.c tests the rules themselves.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "reader/order.h"
 #include "reader/order_save.h"
 
@@ -62,7 +55,7 @@ static void must_write(struct order *o, const struct line *lines, size_t n)
 
 #define MUST_WRITE(o, lines) must_write(o, lines, sizeof(lines) / sizeof(*(lines)))
 
-static void numbers_count_from_each_status(void **state)
+TEST(numbers_count_from_each_status)
 {
 	static const struct line lines[] = {
 		{ 1, 1, EV_PROC_STATUS, { 0, PROC_RUNNING }, 0 },
@@ -92,7 +85,7 @@ static void numbers_count_from_each_status(void **state)
 	order__deinit(&o);
 }
 
-static void switches_have_the_number_of_the_next(void **state)
+TEST(switches_have_the_number_of_the_next)
 {
 	static const struct line lines[] = {
 		{ 1, 1, EV_PROC_STATUS, { 0, PROC_RUNNING }, 0 },
@@ -112,7 +105,7 @@ static void switches_have_the_number_of_the_next(void **state)
 }
 
 /* Those of the GC continue across generations. */
-static void gc_counts_on(void **state)
+TEST(gc_counts_on)
 {
 	static const struct line lines[] = {
 		{ 1, NO_M, EV_GC_ACTIVE, {}, 1 },
@@ -144,7 +137,7 @@ static const struct line before[] = {
 	{ 2, 1, EV_PROC_STATUS, { 0, PROC_SYSCALL }, 0 },
 };
 
-static void illegal_events_change_nothing(void **state)
+TEST(illegal_events_change_nothing)
 {
 	static const struct line lines[] = {
 		{ 2, 2, EV_PROC_STEAL, { 0, 0, 2 }, 0 },	    /* it has another P */
@@ -189,7 +182,7 @@ static void illegal_events_change_nothing(void **state)
 }
 
 /* Ids of strings and stacks are not those of a dictionary; regions are compared by name. */
-static void regions_end_by_name(void **state)
+TEST(regions_end_by_name)
 {
 	static const struct line end = { 2, 2, EV_USER_REGION_END, { 7, 1, 2 }, 0 };
 	uint64_t arg[EV_ARGS_MAX - 1];
@@ -203,7 +196,7 @@ static void regions_end_by_name(void **state)
 }
 
 /* A goroutine's thread is known as long as it is on it. */
-static void goroutines_have_a_thread(void **state)
+TEST(goroutines_have_a_thread)
 {
 	static const struct line lines[] = {
 		{ 1, 2, EV_GO_STOP, { 0, 0 }, 0 },
@@ -226,7 +219,7 @@ static void goroutines_have_a_thread(void **state)
 }
 
 /* A rewrite that begins in the middle forgets what no event can report. */
-static void pauses_tasks_and_ps_are_forgotten(void **state)
+TEST(pauses_tasks_and_ps_are_forgotten)
 {
 	static const struct line lines[] = {
 		{ 1, 1, EV_PROC_STATUS, { 0, PROC_RUNNING }, 0 },
@@ -259,19 +252,4 @@ static void pauses_tasks_and_ps_are_forgotten(void **state)
 	assert_int_equal(o.task.n + o.p.n, 1);
 	MUST_WRITE(&o, after);
 	order__deinit(&o);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_count_from_each_status),
-		cmocka_unit_test(switches_have_the_number_of_the_next),
-		cmocka_unit_test(gc_counts_on),
-		cmocka_unit_test(illegal_events_change_nothing),
-		cmocka_unit_test(regions_end_by_name),
-		cmocka_unit_test(goroutines_have_a_thread),
-		cmocka_unit_test(pauses_tasks_and_ps_are_forgotten),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

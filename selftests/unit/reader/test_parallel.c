@@ -6,13 +6,7 @@
  * The traces are written in the lines of unit/events_made.h. test_order.c reads its traces with
  * several threads, too; selftests/fuzz/fuzz_parallel.c and selftests/check/parallel.sh any others.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "fuzz/parallel_read.h"
 #include "unit/events_made.h"
 
@@ -60,7 +54,7 @@ static void check(const struct example *example, size_t n)
 #define RUNS		"ProcStatus 0 1\nGoStatus 1 1 2\n" /* and goroutine 1 */
 #define IN_CALL		"ProcStatus 0 3\nGoStatus 1 1 3\n" /* both in a system call */
 
-static void statuses_tell_the_state(void **state)
+TEST(statuses_tell_the_state)
 {
 	static const struct example examples[] = {
 		{ RUNS "#2\n" RUNS "GoBlock 1 0\n#3\n" P "GoStatus 1 - 4\nGoUnblock 1 1 0" },
@@ -82,7 +76,7 @@ static void statuses_tell_the_state(void **state)
 	CHECK(examples);
 }
 
-static void events_tell_the_state(void **state)
+TEST(events_tell_the_state)
 {
 	static const struct example examples[] = {
 		{ RUNS "#2\nGoBlock 1 0\nProcStop\n#3\nProcStatus 0 2\nGoStatus 1 - 4" },
@@ -104,7 +98,7 @@ static void events_tell_the_state(void **state)
 }
 
 /* A P whose system call lasts from one generation to the next, and which is then stolen. */
-static void stolen_ps(void **state)
+TEST(stolen_ps)
 {
 	static const struct example examples[] = {
 		{ IN_CALL
@@ -123,7 +117,7 @@ static void stolen_ps(void **state)
 	CHECK(examples);
 }
 
-static void ranges(void **state)
+TEST(ranges)
 {
 	static const struct example examples[] = {
 		{ RUNS "GCMarkAssistBegin 0\n#2\n" RUNS
@@ -140,7 +134,7 @@ static void ranges(void **state)
 	CHECK(examples);
 }
 
-static void gc(void **state)
+TEST(gc)
 {
 	static const struct example examples[] = {
 		{ RUNS "GCBegin 5 0\n#2\n" RUNS "GCActive 6\nGCEnd 7\n#3\n" RUNS "GCBegin 8 0" },
@@ -153,7 +147,7 @@ static void gc(void **state)
 	CHECK(examples);
 }
 
-static void annotations(void **state)
+TEST(annotations)
 {
 	static const struct example examples[] = {
 		{ RUNS "UserRegionBegin 0 1 0\nUserRegionBegin 0 2 0\n#2\n" RUNS
@@ -172,7 +166,7 @@ static void annotations(void **state)
 }
 
 /* Times increase: a late last event moves those of the next generation. */
-static void times_increase(void **state)
+TEST(times_increase)
 {
 	static struct made_bytes b;
 	struct outcome one, two;
@@ -223,7 +217,7 @@ static void add_logs(struct outbuf *trace, uint64_t gen)
  * No guess is right: the workers have generations that they have not read to their end, and whose
  * memory must not be waited for.
  */
-static void large_and_read_again(void **state)
+TEST(large_and_read_again)
 {
 	static struct made_bytes first;
 	struct outbuf trace = {};
@@ -241,20 +235,4 @@ static void large_and_read_again(void **state)
 	assert_int_equal(outcome.events[EV_USER_LOG], 6 * 250 * 5000);
 	outbuf__deinit(&outcome.state);
 	outbuf__deinit(&trace);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(statuses_tell_the_state),
-		cmocka_unit_test(events_tell_the_state),
-		cmocka_unit_test(stolen_ps),
-		cmocka_unit_test(ranges),
-		cmocka_unit_test(gc),
-		cmocka_unit_test(annotations),
-		cmocka_unit_test(times_increase),
-		cmocka_unit_test(large_and_read_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

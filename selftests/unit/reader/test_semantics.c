@@ -4,14 +4,7 @@
  * event. Argument i of all events is 10 + i, except ids that must exist: strings are 1 to 4. The
  * context is thread 1, P 2, goroutine 3.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "reader/semantics.h"
 
 static const char *const strings[] = { "", "one", "two", "three", "four" };
@@ -33,6 +26,8 @@ static int tear_down(void **state)
 	dictionary__deinit(&dictionary);
 	return 0;
 }
+
+GROUP(set_up, tear_down)
 
 static struct trace_event event(unsigned int type)
 {
@@ -79,7 +74,7 @@ static const char *describe(const struct trace_event *ev)
 		assert_string_equal(describe(&ev_), text);                                         \
 	} while (0)
 
-static void goroutines(void **state)
+TEST(goroutines)
 {
 	SAYS(EV_GO_CREATE, "StateTransition g10 NotExist->Runnable at 12/11");
 	SAYS(EV_GO_CREATE_BLOCKED, "StateTransition g10 NotExist->Waiting at 12/11");
@@ -97,7 +92,7 @@ static void goroutines(void **state)
 	SAYS(EV_GO_SYSCALL_END_BLOCKED, "StateTransition g3 Syscall->Runnable");
 }
 
-static void statuses(void **state)
+TEST(statuses)
 {
 	static const char *const to[] = { "Undetermined", "Runnable", "Running", "Syscall",
 					  "Waiting" };
@@ -120,7 +115,7 @@ static void statuses(void **state)
 	assert_string_equal(describe(&p), "StateTransition p10 Running->Idle");
 }
 
-static void ps(void **state)
+TEST(ps)
 {
 	struct trace_event ev = event(EV_PROC_STEAL);
 
@@ -132,7 +127,7 @@ static void ps(void **state)
 	assert_string_equal(describe(&ev), "StateTransition p10 Idle->Idle");
 }
 
-static void ranges(void **state)
+TEST(ranges)
 {
 	struct trace_event ev = event(EV_STW_END);
 
@@ -153,7 +148,7 @@ static void ranges(void **state)
 	SAYS(EV_GC_MARK_ASSIST_END, "RangeEnd g3 \"GC mark assist\"");
 }
 
-static void metrics(void **state)
+TEST(metrics)
 {
 	SAYS(EV_PROCS_CHANGE, "Metric \"/sched/gomaxprocs:threads\" value=10 at 11/0");
 	SAYS(EV_HEAP_ALLOC, "Metric \"/memory/classes/heap/objects:bytes\" value=10");
@@ -165,7 +160,7 @@ static void metrics(void **state)
 	assert_string_equal(semantics__experiment(EXPERIMENT_ALLOC_FREE), "AllocFree");
 }
 
-static void annotations(void **state)
+TEST(annotations)
 {
 	struct trace_event ev = event(EV_USER_TASK_END);
 
@@ -190,7 +185,7 @@ static unsigned int stack_of(const struct ev_spec *spec)
 }
 
 /* All events that a reader can deliver have semantics, and the stack that spec.c lists last. */
-static void all_events(void **state)
+TEST(all_events)
 {
 	for (unsigned int type = 0; type < EV_END; type++) {
 		const struct ev_spec *spec = spec__event(type);
@@ -213,17 +208,4 @@ static void all_events(void **state)
 		assert_int_equal(m.stack, stack_of(spec));
 		assert_int_equal(m.kind == SEMANTICS_EXPERIMENTAL, spec->experiment != 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(goroutines), cmocka_unit_test(statuses),
-		cmocka_unit_test(ps),	      cmocka_unit_test(ranges),
-		cmocka_unit_test(metrics),    cmocka_unit_test(annotations),
-		cmocka_unit_test(all_events),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -2,9 +2,7 @@
 /*
  * Events and kernel events merged by time, across generations.
  */
-#include <errno.h>
-#include <inttypes.h>
-
+#include "unit/test.h"
 #include "format/header.h"
 #include "reader/decode.h"
 #include "reader/push.h"
@@ -30,6 +28,8 @@ static int teardown(void **state)
 	kernel_threads__deinit(&threads);
 	return stop(state);
 }
+
+FIXTURE(setup, teardown)
 
 static void begin(uint64_t time)
 {
@@ -99,7 +99,7 @@ static int64_t time_of_next_event(const struct expected *e)
 	return 64000 + (int64_t)e->after;
 }
 
-static void steps_are_in_time_order(void **state)
+TEST(steps_are_in_time_order)
 {
 	static const struct expected want[] = {
 		{ EV_SYNC, 0, 0 },
@@ -170,7 +170,7 @@ static void next_sync(struct timeline *t, bool table, bool loss)
 	assert_int_equal(step.loss, loss);
 }
 
-static void threads_match_the_step(void **state)
+TEST(threads_match_the_step)
 {
 	const struct kernel_threads *now;
 	struct reader *r;
@@ -248,7 +248,7 @@ static void expect_losses(uint64_t least, uint64_t most, bool gave_up)
 }
 
 /* While records are missing, but not before or after. */
-static void during_a_loss(void **state)
+TEST(during_a_loss)
 {
 	static const struct private_loss losses[] = { { GT_CPU_OFF, 1, 1000100, 1000200 },
 						      { GT_WAKING, 1, 1000150, 1000300 },
@@ -279,7 +279,7 @@ static void during_a_loss(void **state)
 }
 
 /* Go's losses, in any order; those of kernel events do not count. */
-static void go_losses(void **state)
+TEST(go_losses)
 {
 	static const struct private_loss losses[] = { { GT_PARK, 1, 1000400, 1000500 },
 						      { GT_CPU_OFF, 1, 1000100, 1000900 },
@@ -310,20 +310,20 @@ static void go_losses(void **state)
 	reader__destroy(r);
 }
 
-static void many_losses_before_the_items(void **state)
+TEST(many_losses_before_the_items)
 {
 	lose_often(40000, 40000, 0);
 	expect_losses(1, 40000, false);
 }
 
-static void many_losses_among_the_items(void **state)
+TEST(many_losses_among_the_items)
 {
 	lose_often(10000, 40000, 10);
 	expect_losses(500, 2048, false);
 }
 
 /* Up to the limit of visits to threads, and one more: then their state stays unknown. */
-static void too_many_losses(void **state)
+TEST(too_many_losses)
 {
 	lose_often(40000, 40000, 10);
 	expect_losses(512, 513, true);
@@ -341,8 +341,13 @@ static int teardown_64(void **state)
 	return teardown(state);
 }
 
+TEST_WITH(threads_match_the_step_in_units_of_64_ns, setup_64, teardown_64)
+{
+	threads_match_the_step(state);
+}
+
 /* A trace of Go's own tracer, or of ours without kernel events. */
-static void trace_without_kernel_events(void **state)
+TEST(trace_without_kernel_events)
 {
 	struct timeline_step step;
 	struct error err = {};
@@ -422,7 +427,7 @@ static bool same_step(struct timeline *a, struct timeline *b)
  * Generations one by one: nothing after the last event of one is delivered before the next one is
  * known, and then as from a file.
  */
-static void generations_may_be_pushed(void **state)
+TEST(generations_may_be_pushed)
 {
 	struct timeline *file, *pushed;
 	struct reader *of_file, *r;
@@ -457,7 +462,7 @@ static void generations_may_be_pushed(void **state)
 	reader__destroy(of_file);
 }
 
-static void refuses_what_is_no_generation(void **state)
+TEST(refuses_what_is_no_generation)
 {
 	static const char v1[TRACE_HEADER_LEN] = "go 1.19 trace\0\0\0";
 	struct error err = {};
@@ -475,25 +480,4 @@ static void refuses_what_is_no_generation(void **state)
 	err.text[0] = '\0';
 	assert_int_equal(reader__push(r, "", 0, &err), -EBADMSG);
 	reader__destroy(r);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(steps_are_in_time_order),
-		TEST(threads_match_the_step),
-		cmocka_unit_test_setup_teardown(threads_match_the_step, setup_64, teardown_64),
-		TEST(trace_without_kernel_events),
-		TEST(during_a_loss),
-		TEST(go_losses),
-		TEST(many_losses_before_the_items),
-		TEST(many_losses_among_the_items),
-		TEST(too_many_losses),
-		TEST(generations_may_be_pushed),
-		TEST(refuses_what_is_no_generation),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

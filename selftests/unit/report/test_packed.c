@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Packed spans are those that were added, from any time on, and merged as those of a list are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "report/packed.h"
 
 #define SPANS 20000u
@@ -46,14 +38,13 @@ static void fill(struct packed *p, size_t n, uint64_t threshold)
 		assert_int_equal(packed__add(p, &all[i], NULL, threshold), 0);
 }
 
-static void test_each(void **state)
+TEST(test_each)
 {
 	const size_t sizes[] = { 0, 1, PACKED_BLOCK, PACKED_BLOCK + 1, PACKED_BLOCK + 2, SPANS };
 	struct packed_cursor c;
 	struct span_sum sum;
 	struct span span;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct packed p = {};
 
@@ -73,7 +64,7 @@ static void test_each(void **state)
 	}
 }
 
-static void test_seek(void **state)
+TEST(test_seek)
 {
 	struct packed p = {};
 	struct packed_cursor c;
@@ -81,7 +72,6 @@ static void test_seek(void **state)
 	struct span span;
 	size_t n, first;
 
-	(void)state;
 	fill(&p, SPANS, 0);
 	for (unsigned int i = 0; i < 1000; i++) {
 		uint64_t time = random_number() % (all[SPANS - 1].start + 1000),
@@ -126,12 +116,11 @@ static void check_merged(const struct packed *p, const struct spans *s)
 	assert_false(packed__next(&c, &span, &sum));
 }
 
-static void test_merge(void **state)
+TEST(test_merge)
 {
 	struct packed p = {};
 	struct spans s = {};
 
-	(void)state;
 	fill(&p, SPANS, 0);
 	for (size_t i = 0; i < SPANS; i++)
 		assert_int_equal(spans__add(&s, &all[i], 0), 0);
@@ -154,14 +143,4 @@ static void test_merge(void **state)
 	spans__deinit(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each),
-		cmocka_unit_test(test_seek),
-		cmocka_unit_test(test_merge),
-	};
-
-	make_spans();
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+GROUP(make_spans, NULL)

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Merged spans keep the exact time of each state, and curves the extremes of their values. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "report/curve.h"
 #include "report/spans.h"
 
@@ -59,13 +51,12 @@ static void check(const struct spans *s, const uint64_t exact[SPAN_SLOTS], uint6
 	assert_int_equal(last, end);
 }
 
-static void test_merge(void **state)
+TEST(test_merge)
 {
 	uint64_t exact[SPAN_SLOTS] = {}, end;
 	struct spans s = {};
 	size_t before;
 
-	(void)state;
 	end = fill(&s, 0, exact);
 	assert_int_equal(s.n, SPANS);
 	check(&s, exact, end);
@@ -82,19 +73,18 @@ static void test_merge(void **state)
 	spans__deinit(&s);
 }
 
-static void test_add(void **state)
+TEST(test_add)
 {
 	uint64_t exact[SPAN_SLOTS] = {}, end;
 	struct spans s = {};
 
-	(void)state;
 	end = fill(&s, 1u << 16, exact);
 	assert_true(s.n < SPANS / 10);
 	check(&s, exact, end);
 	spans__deinit(&s);
 }
 
-static void test_dominant(void **state)
+TEST(test_dominant)
 {
 	const struct span a = { .start = 0, .len = 10, .state = 1, .detail = 5 },
 			  b = { .start = 10, .len = 30, .state = 3, .detail = 5 },
@@ -102,7 +92,6 @@ static void test_dominant(void **state)
 	struct spans s = {};
 	uint64_t most;
 
-	(void)state;
 	assert_int_equal(spans__add(&s, &a, 1024), 0);
 	assert_int_equal(spans__add(&s, &b, 1024), 0);
 	assert_int_equal(s.n, 1);
@@ -118,12 +107,11 @@ static void test_dominant(void **state)
 	spans__deinit(&s);
 }
 
-static void test_curve(void **state)
+TEST(test_curve)
 {
 	uint64_t min = UINT64_MAX, max = 0, time = 0;
 	struct curve c = {};
 
-	(void)state;
 	for (unsigned int i = 0; i < 100000; i++) {
 		uint64_t value = random_number() >> 20;
 
@@ -140,16 +128,4 @@ static void test_curve(void **state)
 		assert_in_range(c.at[i].max, c.at[i].min, max);
 	}
 	curve__deinit(&c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_merge),
-		cmocka_unit_test(test_add),
-		cmocka_unit_test(test_dominant),
-		cmocka_unit_test(test_curve),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The strings of a report: equal ones share an index, and their number is bounded. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/scratch.h"
 #include "report/strings.h"
 
 static uint32_t get(struct report_strings *s, const char *text)
@@ -21,39 +13,31 @@ static uint32_t get(struct report_strings *s, const char *text)
 	return index;
 }
 
-static void test_indexes(void **state)
+TEST(test_indexes)
 {
 	struct report_strings s;
 	struct json j;
-	char *text = NULL;
-	size_t len;
-	FILE *out;
 
-	(void)state;
 	assert_int_equal(report_strings__init(&s), 0);
 	assert_int_equal(get(&s, ""), 0);
 	assert_int_equal(get(&s, "main.worker"), 2);
 	assert_int_equal(get(&s, "<\""), 3);
 	assert_int_equal(get(&s, "main.worker"), 2);
-	out = open_memstream(&text, &len);
-	json__init(&j, out, true);
+	json__init(&j, capture(), true);
 	json__open(&j, NULL, '{');
 	report_strings__print(&s, &j, "strings");
 	json__close(&j, '}');
-	fclose(out);
-	assert_string_equal(text, "{\"strings\":[\"\",\"(too many strings)\",\"main.worker\","
-				  "\"<\\\"\"]}\n");
-	free(text);
+	expect_captured("{\"strings\":[\"\",\"(too many strings)\",\"main.worker\","
+			"\"<\\\"\"]}\n");
 	report_strings__deinit(&s);
 }
 
-static void test_bound(void **state)
+TEST(test_bound)
 {
 	struct report_strings s;
 	char name[1024];
 	uint32_t last = 0;
 
-	(void)state;
 	assert_int_equal(report_strings__init(&s), 0);
 	memset(name, 'x', sizeof(name));
 	name[sizeof(name) - 1] = 0;
@@ -67,14 +51,4 @@ static void test_bound(void **state)
 	assert_int_equal(get(&s, ""), 0);
 	assert_true(s.bytes < STRINGS_BYTES_MAX + sizeof(name));
 	report_strings__deinit(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_indexes),
-		cmocka_unit_test(test_bound),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

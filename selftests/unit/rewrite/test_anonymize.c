@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Names and texts of an anonymous trace: which functions keep their names, and what logs become. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "rewrite/anonymize.h"
 #include "rewrite/std_packages.h"
 
@@ -27,7 +20,7 @@ static bool begins(struct trace_string s, const char *want)
 }
 
 /* The vectors of the reference implementation: the key 0 to 15, texts 0, 1, 2, ... */
-static void vectors(void **state)
+TEST(vectors)
 {
 	const struct siphash_key key = { { 0x0706050403020100, 0x0f0e0d0c0b0a0908 } };
 	unsigned char bytes[16];
@@ -40,7 +33,7 @@ static void vectors(void **state)
 	assert_true(siphash(&key, bytes, 15) == 0xa129ca6149be45e5);
 }
 
-static void packages(void **state)
+TEST(packages)
 {
 	static const char *const standard[] = { "runtime",
 						"net/http",
@@ -72,7 +65,7 @@ static void packages(void **state)
 			fail_msg("%s", others[i]);
 }
 
-static void kept_functions(void **state)
+TEST(kept_functions)
 {
 	static const char *const names[] = { "runtime.gopark",
 					     "runtime.main.func2",
@@ -103,7 +96,7 @@ static void kept_functions(void **state)
 	}
 }
 
-static void replaced_functions(void **state)
+TEST(replaced_functions)
 {
 	static const char *const names[] = { "main.main",
 					     "example.com/secret.(*T).F",
@@ -144,7 +137,7 @@ static void replaced_functions(void **state)
 }
 
 /* Functions of one package have one prefix; what is equal remains equal, also in another file. */
-static void stable(void **state)
+TEST(stable)
 {
 	struct anonymizer a, b, other, random[2];
 	struct trace_string f = text("main.f"), g = text("main.g"), none = {}, again = f, third = f;
@@ -166,7 +159,7 @@ static void stable(void **state)
 	assert_true(memcmp(&random[0].key, &random[1].key, sizeof(random[0].key)));
 }
 
-static void files(void **state)
+TEST(files)
 {
 	struct anonymizer a;
 	struct trace_string function = text("runtime.asm"), file = text("C:\\secret dir\\x.go");
@@ -179,7 +172,7 @@ static void files(void **state)
 	assert_true(is(file, "runtime/asm_amd64.s"));
 }
 
-static void logs(void **state)
+TEST(logs)
 {
 	static const struct {
 		const char *category, *message, *want_category, *want;
@@ -210,16 +203,4 @@ static void logs(void **state)
 	assert_int_equal(anonymizer__log(&a, &category, &message), 0);
 	assert_true(begins(message, "key_") && !memmem(message.data, message.len, "secret", 6) &&
 		    memmem(message.data, message.len, "=\"value_", 8));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(vectors),	  cmocka_unit_test(packages),
-		cmocka_unit_test(kept_functions), cmocka_unit_test(replaced_functions),
-		cmocka_unit_test(stable),	  cmocka_unit_test(files),
-		cmocka_unit_test(logs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

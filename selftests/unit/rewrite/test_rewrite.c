@@ -2,14 +2,14 @@
 /*
  * Rewritten traces: whole ones, parts, other versions. test_rewrite_v1.c tests v1 events.
  */
-#include <errno.h>
-
+#include "unit/test.h"
 #include "format/private_read.h"
 #include "reader/start_functions.h"
 #include "rewrite/rewrite.h"
 
 #include "unit/rewrite_fixture.h"
 
+FIXTURE(NULL, stop)
 static void assert_same(const struct seen *a, const struct seen *b)
 {
 	if (memcmp(a, b, sizeof(*a)))
@@ -17,7 +17,7 @@ static void assert_same(const struct seen *a, const struct seen *b)
 			 spec__event(a->type)->name, a->time);
 }
 
-static void whole_traces_are_unchanged(void **state)
+TEST(whole_traces_are_unchanged)
 {
 	static const unsigned int versions[] = { 22, 23, 25, 26 };
 	static struct seen_list a, b;
@@ -69,7 +69,7 @@ static void compare_part(const struct seen_list *all, struct seen_list *cut, int
 		assert_same(&want.at[i], &cut->at[i]);
 }
 
-static void every_part_is_a_valid_trace(void **state)
+TEST(every_part_is_a_valid_trace)
 {
 	static struct seen_list all, cut;
 	char path[256];
@@ -107,7 +107,7 @@ static uint64_t sum_of_frame(const char *name, const char *file, uint64_t line)
 }
 
 /* A part that begins within a stop-the-world pause, a sweep, an assist and a GC cycle. */
-static void prologue_reports_open_state(void **state)
+TEST(prologue_reports_open_state)
 {
 	static struct seen_list cut;
 	const struct seen *g;
@@ -135,7 +135,7 @@ static void prologue_reports_open_state(void **state)
 }
 
 /* ... and its clocks are those of its start. */
-static void clocks_are_those_of_the_start(void **state)
+TEST(clocks_are_those_of_the_start)
 {
 	static struct seen_list cut;
 
@@ -148,7 +148,7 @@ static void clocks_are_those_of_the_start(void **state)
 }
 
 /* A part that begins in a later second of the wall clock than its trace. */
-static void clock_in_a_later_second(void **state)
+TEST(clock_in_a_later_second)
 {
 	const char *path = scratch("second");
 	static struct seen_list cut;
@@ -188,7 +188,7 @@ static const char *write_clock(uint64_t wall)
 }
 
 /* The wall clock of a part that begins in the next second, exactly at its start or before it. */
-static void wall_clock_crosses_a_second(void **state)
+TEST(wall_clock_crosses_a_second)
 {
 	static struct seen_list cut;
 	uint64_t late, wall;
@@ -242,7 +242,7 @@ static const struct seen *nth_end(const struct seen_list *list, unsigned int i)
  * The steal derived from an end precedes it, at its time in the file. A part that begins just there
  * has both at their times; one that begins between them has nothing before its start.
  */
-static void derived_steals_keep_their_times(void **state)
+TEST(derived_steals_keep_their_times)
 {
 	static struct seen_list all, cut;
 	const struct seen *with_p, *without;
@@ -264,7 +264,7 @@ static void derived_steals_keep_their_times(void **state)
 }
 
 /* 1.22 has no clock snapshots, but the recorder's private data has clocks. */
-static void clocks_from_private_data(void **state)
+TEST(clocks_from_private_data)
 {
 	static struct seen_list list;
 
@@ -276,7 +276,7 @@ static void clocks_from_private_data(void **state)
 	assert_int_equal(list.clock[1].sec, 0);
 }
 
-static void part_before_the_trace(void **state)
+TEST(part_before_the_trace)
 {
 	static struct seen_list cut;
 
@@ -288,7 +288,7 @@ static void part_before_the_trace(void **state)
 	assert_int_equal(cut.sync[0], 1000);
 }
 
-static void part_without_events(void **state)
+TEST(part_without_events)
 {
 	static struct seen_list cut;
 
@@ -302,7 +302,7 @@ static void part_without_events(void **state)
  * A switch becomes the events derived from it; a goroutine created blocked is runnable until it is
  * switched to.
  */
-static void switches_in_version_1_22(void **state)
+TEST(switches_in_version_1_22)
 {
 	static const enum ev want[] = { EV_GO_CREATE,  EV_GO_BLOCK, EV_GO_START,     EV_GO_UNBLOCK,
 					EV_GO_DESTROY, EV_GO_START, EV_USER_TASK_END };
@@ -320,7 +320,7 @@ static void switches_in_version_1_22(void **state)
 		assert_true(spec__in_version(spec__event(list.at[i].type), 22));
 }
 
-static void experimental_events(void **state)
+TEST(experimental_events)
 {
 	static struct seen_list list;
 	const char *path = scratch("example");
@@ -364,7 +364,7 @@ static bool has_batches(const char *path, unsigned int n, const char *first, con
 }
 
 /* The units are in the first generation of a part, too; the types in that of their events. */
-static void batches_of_alloc_free(void **state)
+TEST(batches_of_alloc_free)
 {
 	static const char units[] = "\x01units", types[] = "\0", other[] = "\x02other";
 	char path[256];
@@ -422,7 +422,7 @@ static void read_private(const char *path, unsigned int gen, unsigned int kinds[
 }
 
 /* Data about the file is kept, about a generation if that is in the part; a tick is now 1 ns. */
-static void private_data(void **state)
+TEST(private_data)
 {
 	unsigned int kinds[PRIVATE_KIND_END];
 	struct private_ticks ticks = {};
@@ -448,7 +448,7 @@ static void private_data(void **state)
 }
 
 /* Times without room for a prologue are shifted; times that no format can hold are rejected. */
-static void extreme_times(void **state)
+TEST(extreme_times)
 {
 	static struct seen_list cut;
 	const char *path = scratch("example");
@@ -516,7 +516,7 @@ static const char *resumed_part(const char *path, unsigned int n, int64_t from)
 }
 
 /* With the state at the start of either generation the file is the same as if all were read. */
-static void begin_with_a_saved_state(void **state)
+TEST(begin_with_a_saved_state)
 {
 	static const struct {
 		unsigned int n;
@@ -534,30 +534,4 @@ static void begin_with_a_saved_state(void **state)
 		free(want.data);
 		free(have.data);
 	}
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_teardown(f, stop)
-	const struct CMUnitTest tests[] = {
-		TEST(whole_traces_are_unchanged),
-		TEST(every_part_is_a_valid_trace),
-		TEST(prologue_reports_open_state),
-		TEST(clocks_are_those_of_the_start),
-		TEST(clock_in_a_later_second),
-		TEST(wall_clock_crosses_a_second),
-		TEST(derived_steals_keep_their_times),
-		TEST(clocks_from_private_data),
-		TEST(part_before_the_trace),
-		TEST(part_without_events),
-		TEST(switches_in_version_1_22),
-		TEST(experimental_events),
-		TEST(batches_of_alloc_free),
-		TEST(private_data),
-		TEST(extreme_times),
-		TEST(begin_with_a_saved_state),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

@@ -2,8 +2,7 @@
 /*
  * Parts of a trace with kernel events: their items, and the state of threads at their start.
  */
-#include <errno.h>
-
+#include "unit/test.h"
 #include "format/kernel.h"
 #include "rewrite/rewrite.h"
 #include "writer/private_write.h"
@@ -114,7 +113,7 @@ static void expect(const char *path, const char *want)
 	"310 ended 11\n400 on_cpu 10\n"
 #define SECOND "generation\nthread 10 running since 400\n600 off_cpu 10\n650 created 12\n"
 
-static void whole_trace(void **state)
+TEST(whole_trace)
 {
 	const char *path = made_trace();
 
@@ -123,7 +122,7 @@ static void whole_trace(void **state)
 }
 
 /* An item at the start belongs to the part, one at the end does not. */
-static void items_of_parts(void **state)
+TEST(items_of_parts)
 {
 	const char *path = made_trace();
 
@@ -150,7 +149,7 @@ static void items_of_parts(void **state)
 }
 
 /* A system call that this build has no name for keeps the one in the file. */
-static void names_of_system_calls(void **state)
+TEST(names_of_system_calls)
 {
 	const struct kernel_item enter = { .time = T + 100,
 					   .kind = KERNEL_SYS_ENTER,
@@ -183,7 +182,7 @@ static void names_of_system_calls(void **state)
 }
 
 /* Without a generation there is nothing to write, and no start time. */
-static void no_generation(void **state)
+TEST(no_generation)
 {
 	const struct rewrite_opts opts = { .version = 25, .from = INT64_MIN };
 	const struct trace_event early = { .time = -1, .type = EV_HEAP_ALLOC };
@@ -199,17 +198,4 @@ static void no_generation(void **state)
 	assert_int_equal(rewrite__stats(rw)->events, 0);
 	rewrite__destroy(rw);
 	trace_file__destroy(file);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_trace),
-		cmocka_unit_test(items_of_parts),
-		cmocka_unit_test(names_of_system_calls),
-		cmocka_unit_test(no_generation),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

@@ -3,6 +3,7 @@
  * Rewrites a trace in which one goroutine has many stop-the-world pauses open, which no program
  * does: the one that an end closes is that of the reader's rules.
  */
+#include "unit/test.h"
 #include "rewrite/rewrite.h"
 
 #include "unit/rewrite_fixture.h"
@@ -31,7 +32,7 @@ static const char *write_pauses(const char *steps)
 	return path;
 }
 
-static void every_pause_is_kept(void **state)
+TEST(every_pause_is_kept)
 {
 	/* In the last one the mark assist moves, so that the second end closes "b". */
 	static const char *const traces[] = { "abcdefgh........", "Aabcde.....", "abc.d.e.f...",
@@ -50,7 +51,7 @@ static void every_pause_is_kept(void **state)
 }
 
 /* Of a part, the ends of pauses that began before it are left out, however many there are. */
-static void ends_without_begin_are_omitted(void **state)
+TEST(ends_without_begin_are_omitted)
 {
 	static struct seen_list cut;
 	unsigned int ends = 0;
@@ -60,14 +61,4 @@ static void ends_without_begin_are_omitted(void **state)
 		ends += cut.at[i].type == EV_STW_END;
 	assert_int_equal(ends, 2);
 	assert_int_equal(stats.left_out, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_pause_is_kept),
-		cmocka_unit_test(ends_without_begin_are_omitted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Private records of an anonymous trace: their numbers remain, and no other bytes of the input. */
+#include "unit/test.h"
 #include "format/describe.h"
 #include "format/encode.h"
 #include "format/private_read.h"
@@ -142,7 +143,7 @@ static struct buf record_of(const char *path, enum private_kind kind)
 	return buf__make(data, len);
 }
 
-static void no_other_bytes_remain(void **state)
+TEST(no_other_bytes_remain)
 {
 	const char *path = planted_trace();
 
@@ -162,7 +163,7 @@ static void assert_numbers(const char *path, enum private_kind kind, const uint6
 	assert_int_equal(buf__left(&data), 0);
 }
 
-static void numbers_remain(void **state)
+TEST(numbers_remain)
 {
 	static const uint64_t numbers[] = { 11, 22, 33, 44, 55 };
 	const char *path = anonymous(planted_trace());
@@ -178,7 +179,7 @@ static void numbers_remain(void **state)
 }
 
 /* What follows may be read as further losses. */
-static void losses_remain(void **state)
+TEST(losses_remain)
 {
 	struct buf data = record_of(anonymous(planted_trace()), PRIVATE_LOSSES);
 	struct private_loss loss;
@@ -190,7 +191,7 @@ static void losses_remain(void **state)
 	assert_int_equal(loss.to, 33 + 44);
 }
 
-static void versions_and_sets_remain(void **state)
+TEST(versions_and_sets_remain)
 {
 	const char *path = anonymous(planted_trace());
 	struct buf data = record_of(path, PRIVATE_META);
@@ -210,7 +211,7 @@ static void versions_and_sets_remain(void **state)
 	assert_string_equal(recorded.sets, "sched,gc");
 }
 
-static void table_is_ours(void **state)
+TEST(table_is_ours)
 {
 	struct buf data = record_of(anonymous(planted_trace()), PRIVATE_TABLE);
 	uint8_t *ours;
@@ -220,17 +221,4 @@ static void table_is_ours(void **state)
 	assert_int_equal(buf__left(&data), len);
 	assert_memory_equal(data.start, ours, len);
 	free(ours);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_other_bytes_remain),
-		cmocka_unit_test(numbers_remain),
-		cmocka_unit_test(losses_remain),
-		cmocka_unit_test(table_is_ours),
-		cmocka_unit_test(versions_and_sets_remain),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

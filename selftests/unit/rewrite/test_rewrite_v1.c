@@ -2,10 +2,12 @@
 /*
  * Rewritten v1 traces: which events are inserted and which are omitted.
  */
+#include "unit/test.h"
 #include "rewrite/rewrite.h"
 
 #include "unit/rewrite_fixture.h"
 
+FIXTURE(NULL, stop)
 static struct rewrite *v1;
 static struct dictionary v1_words;
 static const char *v1_path;
@@ -66,7 +68,7 @@ static void assert_kinds(const struct seen_list *list, const enum ev *want, size
 		     sizeof((const enum ev[]){ __VA_ARGS__ }) / sizeof(enum ev))
 
 /* The start of a v1 trace, and a system call in which the P is lost without an event. */
-static void v1_system_calls(void **state)
+TEST(v1_system_calls)
 {
 	static struct seen_list list;
 
@@ -94,7 +96,7 @@ static void v1_system_calls(void **state)
 }
 
 /* A P moves to another thread, and a goroutine with it, without an event. */
-static void v1_moved_p_and_goroutine(void **state)
+TEST(v1_moved_p_and_goroutine)
 {
 	static struct seen_list list;
 
@@ -117,7 +119,7 @@ static void v1_moved_p_and_goroutine(void **state)
 }
 
 /* Events without a legal place are omitted, with their other end. */
-static void v1_illegal_events_are_omitted(void **state)
+TEST(v1_illegal_events_are_omitted)
 {
 	static struct seen_list list;
 
@@ -140,7 +142,7 @@ static void v1_illegal_events_are_omitted(void **state)
 }
 
 /* An event that needs any thread with user code gets one, whatever its id. */
-static void v1_events_on_any_thread(void **state)
+TEST(v1_events_on_any_thread)
 {
 	static struct seen_list list;
 
@@ -157,7 +159,7 @@ static void v1_events_on_any_thread(void **state)
 }
 
 /* Of several threads, the one with the lowest id is used. */
-static void v1_lowest_thread_is_used(void **state)
+TEST(v1_lowest_thread_is_used)
 {
 	static struct seen_list list;
 
@@ -175,7 +177,7 @@ static void v1_lowest_thread_is_used(void **state)
 }
 
 /* Any v1 events in any order yield a valid trace. */
-static void v1_random_events_yield_valid_traces(void **state)
+TEST(v1_random_events_yield_valid_traces)
 {
 	static const uint64_t ps[] = { 0, 1, 2, 1000003, NONE }, ms[] = { 0, 1, 2, NONE };
 	static struct seen_list list;
@@ -195,20 +197,4 @@ static void v1_random_events_yield_valid_traces(void **state)
 		v1_end(&list);
 		assert_int_equal(list.n, stats.events + stats.inserted);
 	}
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_teardown(f, stop)
-	const struct CMUnitTest tests[] = {
-		TEST(v1_system_calls),
-		TEST(v1_moved_p_and_goroutine),
-		TEST(v1_illegal_events_are_omitted),
-		TEST(v1_events_on_any_thread),
-		TEST(v1_lowest_thread_is_used),
-		TEST(v1_random_events_yield_valid_traces),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

@@ -3,9 +3,9 @@
  * The cgroup of a recording, in a folder that looks like a hierarchy: paths, units and what other
  * users may have put there, processes, and a cgroup that is replaced.
  */
-#include <errno.h>
 #include <sys/stat.h>
 
+#include "unit/test.h"
 #include "selection/cgroup.h"
 #include "unit/trace_bytes.h"
 
@@ -37,11 +37,10 @@ static int open_place(const char *path, const char *unit)
 	return cgroup_place__open(&place, scratch("root"), path, unit, &error);
 }
 
-static int fresh(void **state)
+static void fresh(void)
 {
 	memset(&seen, 0, sizeof(seen));
 	run("rm -rf %s && mkdir root", "root");
-	return 0;
 }
 
 static int tear_down(void **state)
@@ -49,6 +48,8 @@ static int tear_down(void **state)
 	cgroup_place__close(&place);
 	return 0;
 }
+
+FIXTURE(fresh, tear_down)
 
 static void on_pid(void *ctx, pid_t pid)
 {
@@ -74,7 +75,7 @@ static uint64_t inode(const char *path)
 }
 
 /* Relative, as /proc/PID/cgroup has it, and complete. */
-static void paths(void **state)
+TEST(paths)
 {
 	make("a/b");
 	for (int i = 0; i < 3; i++) {
@@ -90,7 +91,7 @@ static void paths(void **state)
 	assert_int_equal(place.ino, inode("root"));
 }
 
-static void paths_do_not_leave(void **state)
+TEST(paths_do_not_leave)
 {
 	run("mkdir -p %s && ln -s ../outside root/link", "outside");
 	assert_int_equal(open_place("../outside", NULL), 0);
@@ -100,7 +101,7 @@ static void paths_do_not_leave(void **state)
 	assert_int_equal(place.fd, -1);
 }
 
-static void units(void **state)
+TEST(units)
 {
 	make("system.slice/web.service");
 	make("system.slice/system-x.slice/x@1.service");
@@ -119,7 +120,7 @@ static void units(void **state)
 }
 
 /* The user of a unit can create folders in it. */
-static void units_in_units(void **state)
+TEST(units_in_units)
 {
 	make("user.slice/user-1000.slice/user@1000.service/app.slice/web.service");
 	assert_int_equal(open_place(NULL, "web"), 0);
@@ -129,7 +130,7 @@ static void units_in_units(void **state)
 	assert_int_equal(place.ino, inode("root/system.slice/web.service"));
 }
 
-static void invalid_units(void **state)
+TEST(invalid_units)
 {
 	static const char *const name[] = { "", "../x", "a/b", ".", ".." };
 
@@ -138,7 +139,7 @@ static void invalid_units(void **state)
 }
 
 /* A unit that is restarted has another cgroup of the same name. */
-static void replaced(void **state)
+TEST(replaced)
 {
 	make("keep"); /* so that the inode is not used again at once */
 	assert_int_equal(open_place("a", NULL), 0);
@@ -159,7 +160,7 @@ static void replaced(void **state)
 	assert_int_equal(place.ino, inode("root/a"));
 }
 
-static void processes(void **state)
+TEST(processes)
 {
 	make("a/b/c");
 	make("other");
@@ -174,7 +175,7 @@ static void processes(void **state)
 	assert_int_equal(seen.n, 6);
 }
 
-static void no_processes(void **state)
+TEST(no_processes)
 {
 	make("a");
 	run("printf 'x 5\\n' >root/a/%s", "cgroup.procs");
@@ -186,23 +187,10 @@ static void no_processes(void **state)
 	assert_int_equal(seen.n, 0);
 }
 
-static void no_hierarchy(void **state)
+TEST(no_hierarchy)
 {
 	struct error error = {};
 
 	assert_int_equal(cgroup_place__open(&place, scratch("none"), "a", NULL, &error), -ENOENT);
 	assert_non_null(strstr(error.text, "cannot open"));
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, fresh, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(paths),	      TEST(paths_do_not_leave), TEST(units),
-		TEST(units_in_units), TEST(invalid_units),	TEST(replaced),
-		TEST(processes),      TEST(no_processes),	TEST(no_hierarchy),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

@@ -3,16 +3,9 @@
  * What is known about programs: by file, not by name; how long a program that fails repeatedly
  * waits; the table has a constant size.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "selection/program_files.h"
 
 #define MS 1000000ull
@@ -31,7 +24,9 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void by_file(void **state)
+FIXTURE(set_up, tear_down)
+
+TEST(by_file)
 {
 	struct program_file a = { 1, 2, 3, 4 }, b = { 1, 2, 3, 5 };
 	struct program_entry *e = program_files__get(files, &a);
@@ -43,7 +38,7 @@ static void by_file(void **state)
 	assert_false(program_files__get(files, &b)->not_go); /* it was changed since */
 }
 
-static void own_program(void **state)
+TEST(own_program)
 {
 	struct program_file file;
 	struct stat st;
@@ -58,7 +53,7 @@ static void own_program(void **state)
 	assert_false(program_file__of_process(0x7fffffff, &file));
 }
 
-static void delays(void **state)
+TEST(delays)
 {
 	static const uint64_t delay[] = {
 		0, 0, 100, 200, 400, 800, 1600, 3200, 6400, 10000, 10000
@@ -75,7 +70,7 @@ static void delays(void **state)
 }
 
 /* Another user can execute any number of files. */
-static void many(void **state)
+TEST(many)
 {
 	unsigned int known = 0;
 
@@ -84,14 +79,4 @@ static void many(void **state)
 	for (uint64_t i = 0; i < 100000; i++)
 		known += program_files__get(files, &(struct program_file){ .ino = i })->not_go;
 	assert_true(known <= 1024);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = { TEST(by_file), TEST(own_program), TEST(delays),
-					    TEST(many) };
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

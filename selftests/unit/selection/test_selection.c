@@ -3,11 +3,11 @@
  * Which processes are selected by executable: by file name or path, whatever the process calls
  * itself, through links and after the file was deleted.
  */
-#include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "unit/test.h"
 #include "selection/selection.h"
 #include "unit/trace_bytes.h"
 
@@ -60,7 +60,9 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void by_name(void **state)
+FIXTURE(set_up, tear_down)
+
+TEST(by_name)
 {
 	assert_int_equal(create("worker"), 0);
 	assert_true(selection__has_executable(s, child));
@@ -71,7 +73,7 @@ static void by_name(void **state)
 }
 
 /* Neither the first argument nor comm. */
-static void not_by_what_it_calls_itself(void **state)
+TEST(not_by_what_it_calls_itself)
 {
 	assert_int_equal(create("decoy"), 0);
 	assert_false(selection__has_executable(s, child));
@@ -79,7 +81,7 @@ static void not_by_what_it_calls_itself(void **state)
 	assert_false(selection__has_executable(s, getpid()));
 }
 
-static void by_path(void **state)
+TEST(by_path)
 {
 	assert_int_equal(create(scratch("worker")), 0);
 	assert_true(selection__has_executable(s, child));
@@ -90,7 +92,7 @@ static void by_path(void **state)
 	assert_false(selection__has_executable(s, child));
 }
 
-static void by_link(void **state)
+TEST(by_link)
 {
 	assert_int_equal(create(scratch("link")), 0);
 	assert_true(selection__has_executable(s, child));
@@ -98,21 +100,21 @@ static void by_link(void **state)
 	assert_string_equal(selection__name(s, 1), "worker");
 }
 
-static void dangling(void **state)
+TEST(dangling)
 {
 	assert_int_equal(unlink(scratch("worker")), 0);
 	assert_int_equal(create(scratch("link")), 0);
 	assert_false(selection__has_executable(s, child));
 }
 
-static void deleted(void **state)
+TEST(deleted)
 {
 	assert_int_equal(unlink(scratch("worker")), 0);
 	assert_int_equal(create("worker"), 0);
 	assert_true(selection__has_executable(s, child));
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	struct selection_opts both = { .unit = "a/b" };
 	struct error error = {};
@@ -130,25 +132,11 @@ static void on_pid(void *ctx, pid_t pid)
 	*(unsigned int *)ctx += pid == child ? 1 : 1000;
 }
 
-static void each(void **state)
+TEST(each)
 {
 	unsigned int n = 0;
 
 	assert_int_equal(create(scratch("worker")), 0);
 	selection__each(s, on_pid, &n);
 	assert_int_equal(n, 1);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(by_name),	TEST(not_by_what_it_calls_itself),
-		TEST(by_path),	TEST(by_link),
-		TEST(dangling), TEST(deleted),
-		TEST(refused),	TEST(each),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

@@ -4,221 +4,183 @@
  * sequence numbers, and times that increase in the order of events. Under test:
  * sequence/boundary.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
 
 #define SECOND 1000000000ull
 
-static void first_has_all(void **state)
+TEST(first_has_all)
 {
-	struct machine m;
-
-	machine_init(&m, 25, "go1.25.3");
-	snap_g(&m, 1, GS_WAITING, 0);
-	snap_give(&m);
+	machine_init(25, "go1.25.3");
+	snap_g(1, GS_WAITING, 0);
+	snap_give();
 	m.now += 2 * SECOND;
-	ready(&m, 1, 1);
-	flush(&m);
+	ready(1, 1);
+	flush();
 	assert_non_null(strstr(m.writer.text, "- g1 4 f1\n"));
 	assert_non_null(strstr(m.writer.text, "- p3 2\n"));
 	assert_non_null(strstr(m.writer.text, "close\n"));
-	stop(&m);
 }
 
 /* Only what has sequenced events needs a status; numbers restart at 1. */
-static void later_generations_have_what_moved(void **state)
+TEST(later_generations_have_what_moved)
 {
-	struct machine m;
-
-	two_running(&m, "go1.25.3");
+	two_running("go1.25.3");
 	m.now = machine_t0 + SECOND;
-	execute(&m, 9, 99); /* does not fit, but advances the time */
-	park(&m, 1, 1, 0);  /* has no number: no status */
-	execute(&m, 1, 3);
-	ready(&m, 1, 1);
-	ready(&m, 2, 77); /* unknown: held */
-	expect(&m, "close\nopen 1000000000\n"
-		   "m1 GoBlock \"unspecified\" -\n"
-		   "status - g3 1 f3\nm1 GoStart g3 #1\n"
-		   "status m1 g1 2 f1\nm1 GoUnblock g1 #1 -\n");
-	stop(&m);
+	execute(9, 99); /* does not fit, but advances the time */
+	park(1, 1, 0);	/* has no number: no status */
+	execute(1, 3);
+	ready(1, 1);
+	ready(2, 77); /* unknown: held */
+	expect("close\nopen 1000000000\n"
+	       "m1 GoBlock \"unspecified\" -\n"
+	       "status - g3 1 f3\nm1 GoStart g3 #1\n"
+	       "status m1 g1 2 f1\nm1 GoUnblock g1 #1 -\n");
 }
 
 /* A status describes the generation's start, not the time at which it is needed. */
-static void statuses_are_of_the_start(void **state)
+TEST(statuses_are_of_the_start)
 {
-	struct machine m;
-
-	two_running(&m, "go1.25.3");
+	two_running("go1.25.3");
 	m.now = machine_t0 + SECOND;
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	on_g(&m, 1, GT_SYSCALL_NO_P, 1);
-	execute(&m, 2, 1); /* its goroutine runs: held */
-	park(&m, 1, 1, 0);
-	expect(&m, "close\nopen 1000000000\n"
-		   "status m1 p0 1\nm1 GoSyscallBegin #1 -\n"
-		   "m1 ProcSteal p0 #2 m1\nm1 GoSyscallEndBlocked\n");
-	stop(&m);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	on_g(1, GT_SYSCALL_NO_P, 1);
+	execute(2, 1); /* its goroutine runs: held */
+	park(1, 1, 0);
+	expect("close\nopen 1000000000\n"
+	       "status m1 p0 1\nm1 GoSyscallBegin #1 -\n"
+	       "m1 ProcSteal p0 #2 m1\nm1 GoSyscallEndBlocked\n");
 }
 
-static void created_needs_no_status(void **state)
+TEST(created_needs_no_status)
 {
-	struct machine m;
-
-	two_running(&m, "go1.25.3");
+	two_running("go1.25.3");
 	m.now = machine_t0 + SECOND;
-	create(&m, 1, 9);
-	park(&m, 1, 1, 0);
-	execute(&m, 1, 9);
-	expect(&m, "close\nopen 1000000000\n"
-		   "m1 GoCreate g9 f19 -\nm1 GoBlock \"unspecified\" -\nm1 GoStart g9 #1\n");
+	create(1, 9);
+	park(1, 1, 0);
+	execute(1, 9);
+	expect("close\nopen 1000000000\n"
+	       "m1 GoCreate g9 f19 -\nm1 GoBlock \"unspecified\" -\nm1 GoStart g9 #1\n");
 	m.now = machine_t0 + 2 * SECOND;
-	park(&m, 1, 9, 0);
-	ready(&m, 1, 9);
-	expect(&m, "close\nopen 2000000000\n"
-		   "m1 GoBlock \"unspecified\" -\nstatus m1 g9 2 f19\nm1 GoUnblock g9 #1 -\n");
-	stop(&m);
+	park(1, 9, 0);
+	ready(1, 9);
+	expect("close\nopen 2000000000\n"
+	       "m1 GoBlock \"unspecified\" -\nstatus m1 g9 2 f19\nm1 GoUnblock g9 #1 -\n");
 }
 
-static void closes_by_size(void **state)
+TEST(closes_by_size)
 {
-	struct machine m;
-
-	two_running(&m, "go1.25.3");
+	two_running("go1.25.3");
 	m.writer.size = 16 << 20;
-	park(&m, 1, 1, 0);
-	flush(&m);
+	park(1, 1, 0);
+	flush();
 	assert_int_equal(strncmp(m.writer.text, "close\nopen ", 11), 0);
-	stop(&m);
 }
 
 /* A goid that ends and begins again: readers could read the two in the wrong order. */
-static void ended_id_waits_for_the_next(void **state)
+TEST(ended_id_waits_for_the_next)
 {
-	struct machine m;
-
-	two_running(&m, "go1.25.3");
-	destroy(&m, 1, 1);
-	create(&m, 2, 1);
-	expect(&m, "m1 GoDestroy\n");
+	two_running("go1.25.3");
+	destroy(1, 1);
+	create(2, 1);
+	expect("m1 GoDestroy\n");
 	m.now += 2000000;
-	execute(&m, 1, 3); /* advances the time: the create is dropped */
-	expect(&m, "m1 GoStart g3 #1\n");
-	assert_int_equal(stats(&m)->dropped, 1);
+	execute(1, 3); /* advances the time: the create is dropped */
+	expect("m1 GoStart g3 #1\n");
+	assert_int_equal(stats()->dropped, 1);
 	m.now = machine_t0 + SECOND;
-	create(&m, 2, 1);
-	expect(&m, "close\nopen 1000000000\nm2 GoCreate g1 f11 -\n");
-	stop(&m);
+	create(2, 1);
+	expect("close\nopen 1000000000\nm2 GoCreate g1 f11 -\n");
 }
 
 /* A stop-the-world pause delays the boundary, for a while. */
-static void stw_delays_the_boundary(void **state)
+TEST(stw_delays_the_boundary)
 {
-	struct machine m;
-
-	two_running(&m, "go1.25.3");
-	plain(&m, 1, GT_STW_BEGIN, 1);
+	two_running("go1.25.3");
+	plain(1, GT_STW_BEGIN, 1);
 	m.now = machine_t0 + SECOND;
-	create(&m, 1, 8);
-	plain(&m, 1, GT_STW_END, 0);
-	create(&m, 1, 9);
-	expect(&m, "m1 STWBegin \"GC mark termination\" -\nm1 GoCreate g8 f18 -\n"
-		   "m1 STWEnd\nclose\nopen 1000002000\nm1 GoCreate g9 f19 -\n");
-	plain(&m, 1, GT_STW_BEGIN, 1);
+	create(1, 8);
+	plain(1, GT_STW_END, 0);
+	create(1, 9);
+	expect("m1 STWBegin \"GC mark termination\" -\nm1 GoCreate g8 f18 -\n"
+	       "m1 STWEnd\nclose\nopen 1000002000\nm1 GoCreate g9 f19 -\n");
+	plain(1, GT_STW_BEGIN, 1);
 	m.now = machine_t0 + 9 * SECOND;
-	create(&m, 1, 10);
-	plain(&m, 1, GT_STW_END, 0);
-	expect(&m, "m1 STWBegin \"GC mark termination\" -\nm1 STWEnd\n"
-		   "close\nopen 9000000000\nm1 GoCreate g10 f20 -\n");
-	expect_no_repair(&m);
-	stop(&m);
+	create(1, 10);
+	plain(1, GT_STW_END, 0);
+	expect("m1 STWBegin \"GC mark termination\" -\nm1 STWEnd\n"
+	       "close\nopen 9000000000\nm1 GoCreate g10 f20 -\n");
+	expect_no_repair();
 }
 
 /* No goroutine is left that can end the pause: the range is its last. */
-static void stw_end_lost(void **state)
+TEST(stw_end_lost)
 {
-	struct machine m;
-
-	two_running(&m, "go1.25.3");
-	plain(&m, 1, GT_STW_BEGIN, 1);
-	park(&m, 1, 1, 0);
+	two_running("go1.25.3");
+	plain(1, GT_STW_BEGIN, 1);
+	park(1, 1, 0);
 	m.now = machine_t0 + 9 * SECOND;
-	ready(&m, 2, 1);
-	execute(&m, 1, 1);
-	plain(&m, 1, GT_STW_BEGIN, 1);
-	expect(&m, "m1 STWBegin \"GC mark termination\" -\nm1 GoBlock \"unspecified\" -\n"
-		   "close\nopen 9000000000\n"
-		   "status - g1 4 f1\nm2 GoUnblock g1 #1 -\nm1 GoStart g1 #2\n");
-	stop(&m);
+	ready(2, 1);
+	execute(1, 1);
+	plain(1, GT_STW_BEGIN, 1);
+	expect("m1 STWBegin \"GC mark termination\" -\nm1 GoBlock \"unspecified\" -\n"
+	       "close\nopen 9000000000\n"
+	       "status - g1 4 f1\nm2 GoUnblock g1 #1 -\nm1 GoStart g1 #2\n");
 }
 
 /*
  * Times increase with the events whatever the records' times, by a tick when the thread changes:
  * Go's reader fails on equal times of threads that wait for each other.
  */
-static void times_go_up(void **state)
+TEST(times_go_up)
 {
-	struct machine m;
-
-	two_running(&m, "go1.25.3");
+	two_running("go1.25.3");
 	m.writer.times = true;
 	m.now = machine_t0 + 100000;
-	park(&m, 1, 1, 0);
+	park(1, 1, 0);
 	m.now = machine_t0 + 100000;
-	park(&m, 2, 2, 0);
+	park(2, 2, 0);
 	m.now = machine_t0 + 100000;
-	execute(&m, 2, 3);
+	execute(2, 3);
 	m.now = machine_t0 + 100003;
-	ready(&m, 1, 4); /* before its park: held */
+	ready(1, 4); /* before its park: held */
 	m.now = machine_t0 + 100002;
-	execute(&m, 1, 4);
-	expect(&m, "m1 GoBlock @100000 \"unspecified\" -\n"
-		   "m2 GoBlock @100001 \"unspecified\" -\n"
-		   "m2 GoStart @100001 g3 #1\n"
-		   "m1 GoStart @100002 g4 #1\n");
-	stop(&m);
+	execute(1, 4);
+	expect("m1 GoBlock @100000 \"unspecified\" -\n"
+	       "m2 GoBlock @100001 \"unspecified\" -\n"
+	       "m2 GoStart @100001 g3 #1\n"
+	       "m1 GoStart @100002 g4 #1\n");
 }
 
-static void no_time_before_the_start(void **state)
+TEST(no_time_before_the_start)
 {
-	struct machine m;
-
-	two_running(&m, "go1.25.3");
+	two_running("go1.25.3");
 	m.writer.times = true;
 	m.now = machine_t0 + SECOND;
-	park(&m, 1, 1, 0);
-	expect(&m, "close\nopen 1000000000\nm1 GoBlock @1000000001 \"unspecified\" -\n");
+	park(1, 1, 0);
+	expect("close\nopen 1000000000\nm1 GoBlock @1000000001 \"unspecified\" -\n");
 	m.now = machine_t0 + 5000;
-	machine_give(&m, 1, GT_EXECUTE, G(3), 0, &(struct gt_execute){ 3 }); /* late */
+	machine_give(1, GT_EXECUTE, G(3), 0, &(struct gt_execute){ 3 }); /* late */
 	m.now = machine_t0 + SECOND + 10000;
-	expect(&m, "status - g3 1 f3\nm1 GoStart @1000000001 g3 #1\n");
-	stop(&m);
+	expect("status - g3 1 f3\nm1 GoStart @1000000001 g3 #1\n");
 }
 
 /* A status describes the start of the generation, whatever unnumbered events there were since. */
-static void procs_that_moved_without_a_number(void **state)
+TEST(procs_that_moved_without_a_number)
 {
-	struct machine m;
-
-	two_running(&m, "go1.25.3");
+	two_running("go1.25.3");
 	m.now = machine_t0 + SECOND;
-	execute(&m, 9, 99);
-	park(&m, 2, 2, 0);
-	p_stop(&m, 2, 1);
-	p_start(&m, 3, 1);
-	ready(&m, 1, 2);
-	expect(&m, "close\nopen 1000000000\n"
-		   "m2 GoBlock \"unspecified\" -\n"
-		   "m2 ProcStop\n"
-		   "status m2 p1 1\nm3 ProcStart p1 #1\n"
-		   "status m2 g2 2 f2\nm1 GoUnblock g2 #1 -\n");
-	stop(&m);
+	execute(9, 99);
+	park(2, 2, 0);
+	p_stop(2, 1);
+	p_start(3, 1);
+	ready(1, 2);
+	expect("close\nopen 1000000000\n"
+	       "m2 GoBlock \"unspecified\" -\n"
+	       "m2 ProcStop\n"
+	       "status m2 p1 1\nm3 ProcStart p1 #1\n"
+	       "status m2 g2 2 f2\nm1 GoUnblock g2 #1 -\n");
 }
 
 static int begin_file(void *ctx, uint64_t time)
@@ -227,72 +189,42 @@ static int begin_file(void *ctx, uint64_t time)
 }
 
 /* A file in which goroutines only run on has the number of Ps; one in which none runs, with the next start. */
-static void each_file_counts_procs(void **state)
+TEST(each_file_counts_procs)
 {
-	struct machine m;
-
-	two_running(&m, "go1.25.3");
+	two_running("go1.25.3");
 	m.seq->opts.between = begin_file;
 	m.seq->runtime.procs = 4;
 	assert_int_equal(sequencer__end_generation(m.seq), 0);
 	assert_non_null(strstr(m.writer.text, "m1 ProcsChange 4 -\n"));
 	assert_null(strstr(m.writer.text, "m2 ProcsChange"));
-	park(&m, 1, 1, 0);
-	park(&m, 2, 2, 0);
-	flush(&m);
-	forget(&m);
+	park(1, 1, 0);
+	park(2, 2, 0);
+	flush_and_forget();
 	assert_int_equal(sequencer__end_generation(m.seq), 0);
 	assert_null(strstr(m.writer.text, "ProcsChange"));
-	execute(&m, 2, 3);
-	flush(&m);
+	execute(2, 3);
+	flush();
 	assert_non_null(strstr(m.writer.text, "m2 GoStart g3 #1\nm2 ProcsChange 4 -\n"));
-	stop(&m);
 }
 
 /* The first goroutine that runs in a file may return from a system call, or be switched to. */
-static void each_way_to_run_counts_procs(void **state)
+TEST(each_way_to_run_counts_procs)
 {
-	struct machine m;
-
-	two_running(&m, "go1.25.3");
+	two_running("go1.25.3");
 	m.seq->opts.between = begin_file;
 	m.seq->runtime.procs = 4;
-	park(&m, 2, 2, 0);
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	flush(&m);
-	forget(&m);
+	park(2, 2, 0);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	flush_and_forget();
 	assert_int_equal(sequencer__end_generation(m.seq), 0);
 	assert_null(strstr(m.writer.text, "ProcsChange"));
-	on_g(&m, 1, GT_SYSCALL_EXIT, 1);
-	flush(&m);
+	on_g(1, GT_SYSCALL_EXIT, 1);
+	flush();
 	assert_non_null(strstr(m.writer.text, "m1 GoSyscallEnd\nm1 ProcsChange 4 -\n"));
-	forget(&m);
+	forget();
 	m.seq->runtime.procs_due = 3; /* as after a loss, when no goroutine was seen to run */
-	create_blocked(&m, 1, 10);
-	coswitch(&m, 1, 1, 10, false);
-	flush(&m);
+	create_blocked(1, 10);
+	coswitch(1, 1, 10, false);
+	flush();
 	assert_non_null(strstr(m.writer.text, "m1 GoSwitch g10 #1\nm1 ProcsChange 3 -\n"));
-	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_has_all),
-		cmocka_unit_test(later_generations_have_what_moved),
-		cmocka_unit_test(statuses_are_of_the_start),
-		cmocka_unit_test(created_needs_no_status),
-		cmocka_unit_test(closes_by_size),
-		cmocka_unit_test(ended_id_waits_for_the_next),
-		cmocka_unit_test(stw_delays_the_boundary),
-		cmocka_unit_test(stw_end_lost),
-		cmocka_unit_test(times_go_up),
-		cmocka_unit_test(no_time_before_the_start),
-		cmocka_unit_test(procs_that_moved_without_a_number),
-		cmocka_unit_test(each_file_counts_procs),
-		cmocka_unit_test(each_way_to_run_counts_procs),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,7 @@
  * precedence (docs/go-runtime.md). The result is the first generation's prologue. Under test:
  * sequence/initial.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/machine.h"
 
 static int compare_lines(const void *a, const void *b)
@@ -18,15 +13,15 @@ static int compare_lines(const void *a, const void *b)
 }
 
 /* The statuses in alphabetical order, because a prologue has none. Then the events after them. */
-static void expect_statuses(struct machine *m, const char *statuses, const char *events)
+static void expect_statuses(const char *statuses, const char *events)
 {
-	static char sorted[sizeof(m->writer.text)], rest[sizeof(m->writer.text)];
+	static char sorted[sizeof(m.writer.text)], rest[sizeof(m.writer.text)];
 	char *lines[100], *line, *save;
 	size_t n = 0;
 
-	flush(m);
+	flush();
 	sorted[0] = rest[0] = 0;
-	for (line = strtok_r(m->writer.text, "\n", &save); line;
+	for (line = strtok_r(m.writer.text, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		if (!strncmp(line, "status", 6))
 			lines[n++] = line;
@@ -38,225 +33,200 @@ static void expect_statuses(struct machine *m, const char *statuses, const char 
 		strcat(strcat(sorted, lines[i] + 7), "\n");
 	assert_string_equal(sorted, statuses);
 	assert_string_equal(rest, events);
-	forget(m);
+	forget();
 }
 
-static void from_snapshots_alone(void **state)
+TEST(from_snapshots_alone)
 {
-	struct machine m;
-
-	machine_init(&m, 25, "go1.25.3");
-	snap_g(&m, 1, GS_RUNNING, 1);
-	snap_g(&m, 2, GS_SYSCALL, 2);
-	snap_g(&m, 3, GS_RUNNABLE, 0);
-	snap_g(&m, 4, GS_WAITING, 0);
-	snap_g(&m, 5, GS_PREEMPTED, 0);
-	snap_g(&m, 6, GS_COPYSTACK, 3);
-	snap_g(&m, 7, GS_DEAD, 0);
-	snap_m(&m, 1, 0);
-	snap_m(&m, 2, -1);
-	snap_m(&m, 3, 1);
-	snap_m(&m, 4, 2); /* seeks work */
-	snap_give(&m);
-	expect_statuses(&m,
-			"- g3 1 f3\n- g4 4 f4\n- g5 4 f5\n- p3 2\n"
+	machine_init(25, "go1.25.3");
+	snap_g(1, GS_RUNNING, 1);
+	snap_g(2, GS_SYSCALL, 2);
+	snap_g(3, GS_RUNNABLE, 0);
+	snap_g(4, GS_WAITING, 0);
+	snap_g(5, GS_PREEMPTED, 0);
+	snap_g(6, GS_COPYSTACK, 3);
+	snap_g(7, GS_DEAD, 0);
+	snap_m(1, 0);
+	snap_m(2, -1);
+	snap_m(3, 1);
+	snap_m(4, 2); /* seeks work */
+	snap_give();
+	expect_statuses("- g3 1 f3\n- g4 4 f4\n- g5 4 f5\n- p3 2\n"
 			"m1 g1 2 f1\nm1 p0 1\nm2 g2 3 f2\nm3 g6 2 f6\nm3 p1 1\nm4 p2 1\n",
 			"open 0\n");
-	finish(&m);
+	expect_no_repair();
 }
 
 /* A goroutine that waits to suspend another one is running for the tracer. */
-static void suspend_reasons(void **state)
+TEST(suspend_reasons)
 {
-	struct machine m;
 	unsigned int reason = 0;
 
-	machine_init(&m, 25, "go1.25.3");
+	machine_init(25, "go1.25.3");
 	while (strcmp(m.layout.wait_reasons[reason], "garbage collection"))
 		reason++;
-	snap_g(&m, 1, GS_WAITING, 1);
+	snap_g(1, GS_WAITING, 1);
 	m.snap_g[0].wait_reason = reason;
-	snap_m(&m, 1, 0);
+	snap_m(1, 0);
 	m.snap.procs = 4;
-	snap_give(&m);
-	expect_statuses(&m, "- p1 2\n- p2 2\n- p3 2\nm1 g1 2 f1\nm1 p0 1\n",
+	snap_give();
+	expect_statuses("- p1 2\n- p2 2\n- p3 2\nm1 g1 2 f1\nm1 p0 1\n",
 			"open 0\nm1 ProcsChange 4 -\n");
-	finish(&m);
+	expect_no_repair();
 }
 
 /* A goroutine's first record has precedence over later snapshots. */
-static void records_outrank(void **state)
+TEST(records_outrank)
 {
-	struct machine m;
-
-	machine_init(&m, 25, "go1.25.3");
-	p_start(&m, 1, 0);
-	execute(&m, 1, 1); /* was runnable */
-	park(&m, 1, 1, 0);
-	ready(&m, 1, 2);  /* was waiting */
-	create(&m, 1, 3); /* did not exist */
-	snap_g(&m, 1, GS_WAITING, 0);
-	snap_g(&m, 2, GS_RUNNABLE, 0);
-	snap_g(&m, 3, GS_RUNNABLE, 0);
-	snap_m(&m, 1, 0);
-	snap_give(&m);
+	machine_init(25, "go1.25.3");
+	p_start(1, 0);
+	execute(1, 1); /* was runnable */
+	park(1, 1, 0);
+	ready(1, 2);  /* was waiting */
+	create(1, 3); /* did not exist */
+	snap_g(1, GS_WAITING, 0);
+	snap_g(2, GS_RUNNABLE, 0);
+	snap_g(3, GS_RUNNABLE, 0);
+	snap_m(1, 0);
+	snap_give();
 	expect_statuses(
-		&m, "- g1 1 f1\n- g2 4 f2\n- p0 2\n- p1 2\n- p2 2\n- p3 2\n",
+		"- g1 1 f1\n- g2 4 f2\n- p0 2\n- p1 2\n- p2 2\n- p3 2\n",
 		"open 0\nm1 ProcStart p0 #1\nm1 GoStart g1 #1\n"
 		"m1 GoBlock \"unspecified\" -\nm1 GoUnblock g2 #1 -\nm1 GoCreate g3 f13 -\n");
-	finish(&m);
+	expect_no_repair();
 }
 
 /* A goroutine that ended before a snapshot, and one whose address another has by then. */
-static void ended_before_the_snapshot(void **state)
+TEST(ended_before_the_snapshot)
 {
-	struct machine m;
-
-	machine_init(&m, 25, "go1.25.3");
-	destroy(&m, 1, 5);
-	machine_give(&m, 1, GT_CREATE, G(5), 0, &(struct gt_create){ 50, 9, 5 });
+	machine_init(25, "go1.25.3");
+	destroy(1, 5);
+	machine_give(1, GT_CREATE, G(5), 0, &(struct gt_create){ 50, 9, 5 });
 	m.snap_g[m.snap.ng++] = (struct snapshot_g){
 		.addr = G(5),
 		.goid = 50,
 		.startpc = 9,
 		.status = GS_RUNNABLE,
 	};
-	snap_m(&m, 1, 2);
-	snap_give(&m);
-	expect_statuses(&m, "- p0 2\n- p1 2\n- p3 2\nm1 g5 2\nm1 p2 1\n",
+	snap_m(1, 2);
+	snap_give();
+	expect_statuses("- p0 2\n- p1 2\n- p3 2\nm1 g5 2\nm1 p2 1\n",
 			"open 0\nm1 GoDestroy\nm1 GoCreate g50 f9 -\n");
-	finish(&m);
+	expect_no_repair();
 }
 
 /* Without any snapshot only the records of the window count. */
-static void no_snapshot(void **state)
+TEST(no_snapshot)
 {
-	struct machine m;
-
-	machine_init(&m, 25, "go1.25.3");
-	execute(&m, 1, 7);
-	on_g(&m, 1, GT_SYSCALL_ENTER, 7);
-	p_handoff(&m, 9, 2);
-	lost(&m, 1);
-	on_g(&m, 1, GT_SYSCALL_NO_P, 7);
+	machine_init(25, "go1.25.3");
+	execute(1, 7);
+	on_g(1, GT_SYSCALL_ENTER, 7);
+	p_handoff(9, 2);
+	lost(1);
+	on_g(1, GT_SYSCALL_NO_P, 7);
 	assert_int_equal(sequencer__snapshot(m.seq, NULL, NULL), 0);
-	expect_statuses(&m, "- g7 1\nm1 p2 1\n",
+	expect_statuses("- g7 1\nm1 p2 1\n",
 			"open 0\nm1 GoStart g7 #1\nm1 GoSyscallBegin #1 -\nm9 ProcSteal p2 #2 m1\n"
 			"m1 GoSyscallEndBlocked\n");
-	finish(&m);
+	expect_no_repair();
 }
 
-static void nothing_at_all(void **state)
+TEST(nothing_at_all)
 {
-	struct machine m;
-
-	machine_init(&m, 25, "go1.25.3");
+	machine_init(25, "go1.25.3");
 	assert_int_equal(sequencer__finish(m.seq, m.now), 0);
 	assert_string_equal(m.writer.text, "open 0\nstatus - p0 2\nclose\n");
-	stop(&m);
 }
 
 /* In a system call since before the window: <= 1.25 the P is the thread's old one. */
-static void old_p_of_a_syscall(void **state)
+TEST(old_p_of_a_syscall)
 {
-	struct machine m;
-
-	machine_init(&m, 25, "go1.25.3");
-	snap_g(&m, 1, GS_SYSCALL, 1);
-	snap_g(&m, 2, GS_SYSCALL, 2);
-	snap_m(&m, 1, -1);
-	snap_m(&m, 2, -1);
+	machine_init(25, "go1.25.3");
+	snap_g(1, GS_SYSCALL, 1);
+	snap_g(2, GS_SYSCALL, 2);
+	snap_m(1, -1);
+	snap_m(2, -1);
 	m.snap_m[0].oldp = P(0);
 	m.snap_p[0].status = 2;
 	m.snap_m[1].oldp = P(1); /* taken away: idle */
-	snap_give(&m);
-	on_g(&m, 1, GT_SYSCALL_EXIT, 1);
-	on_g(&m, 2, GT_SYSCALL_NO_P, 2);
-	expect_statuses(&m, "- p1 2\n- p2 2\n- p3 2\nm1 g1 3 f1\nm1 p0 3\nm2 g2 3 f2\n",
+	snap_give();
+	on_g(1, GT_SYSCALL_EXIT, 1);
+	on_g(2, GT_SYSCALL_NO_P, 2);
+	expect_statuses("- p1 2\n- p2 2\n- p3 2\nm1 g1 3 f1\nm1 p0 3\nm2 g2 3 f2\n",
 			"open 0\nm1 GoSyscallEnd\nm2 GoSyscallEndBlocked\n");
-	finish(&m);
+	expect_no_repair();
 }
 
 /* The first P that a thread stops is the one that it had, whatever a later snapshot contains. */
-static void first_stop_shows_the_p(void **state)
+TEST(first_stop_shows_the_p)
 {
-	struct machine m;
-
-	machine_init(&m, 25, "go1.25.3");
-	park(&m, 1, 1, 0);
-	p_stop(&m, 1, 3);
-	p_start(&m, 1, 0);
-	snap_g(&m, 1, GS_WAITING, 0);
-	snap_m(&m, 1, 0);
-	snap_give(&m);
-	expect_statuses(&m, "- p0 2\n- p1 2\n- p2 2\nm1 g1 2 f1\nm1 p3 1\n",
+	machine_init(25, "go1.25.3");
+	park(1, 1, 0);
+	p_stop(1, 3);
+	p_start(1, 0);
+	snap_g(1, GS_WAITING, 0);
+	snap_m(1, 0);
+	snap_give();
+	expect_statuses("- p0 2\n- p1 2\n- p2 2\nm1 g1 2 f1\nm1 p3 1\n",
 			"open 0\nm1 GoBlock \"unspecified\" -\nm1 ProcStop\nm1 ProcStart p0 #1\n");
-	finish(&m);
+	expect_no_repair();
 }
 
 /* It had a P, and lost it before a snapshot: gets the P that is possible. */
-static void likely_p(void **state)
+TEST(likely_p)
 {
-	struct machine m;
-
-	machine_init(&m, 25, "go1.25.3");
-	p_start(&m, 2, 0); /* not this one: thread 1 still has its own */
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	p_handoff(&m, 9, 1);
-	on_g(&m, 1, GT_SYSCALL_NO_P, 1);
-	snap_g(&m, 1, GS_RUNNABLE, 0);
-	snap_m(&m, 1, -1);
-	snap_m(&m, 2, 0);
-	snap_give(&m);
+	machine_init(25, "go1.25.3");
+	p_start(2, 0); /* not this one: thread 1 still has its own */
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	p_handoff(9, 1);
+	on_g(1, GT_SYSCALL_NO_P, 1);
+	snap_g(1, GS_RUNNABLE, 0);
+	snap_m(1, -1);
+	snap_m(2, 0);
+	snap_give();
 	expect_statuses(
-		&m, "- p0 2\n- p2 2\n- p3 2\nm1 g1 2 f1\nm1 p1 1\n",
+		"- p0 2\n- p2 2\n- p3 2\nm1 g1 2 f1\nm1 p1 1\n",
 		"open 0\nm2 ProcStart p0 #1\nm1 GoSyscallBegin #1 -\nm9 ProcSteal p1 #2 m1\n"
 		"m1 GoSyscallEndBlocked\n");
-	finish(&m);
+	expect_no_repair();
 }
 
 /* Invalid: two goroutines on one thread, one goid twice, no address, a goid out of range. */
-static void broken_snapshots(void **state)
+TEST(broken_snapshots)
 {
-	struct machine m;
-
-	machine_init(&m, 25, "go1.25.3");
-	snap_g(&m, 1, GS_RUNNING, 1);
-	snap_g(&m, 2, GS_RUNNING, 1);
-	snap_g(&m, 3, GS_WAITING, 0);
-	snap_g(&m, 4, GS_WAITING, 0);
+	machine_init(25, "go1.25.3");
+	snap_g(1, GS_RUNNING, 1);
+	snap_g(2, GS_RUNNING, 1);
+	snap_g(3, GS_WAITING, 0);
+	snap_g(4, GS_WAITING, 0);
 	m.snap_g[3].goid = 3;
-	snap_g(&m, 5, GS_WAITING, 0);
+	snap_g(5, GS_WAITING, 0);
 	m.snap_g[4].addr = 0;
-	snap_g(&m, 6, GS_WAITING, 0);
+	snap_g(6, GS_WAITING, 0);
 	m.snap_g[5].goid = UINT64_MAX;
-	snap_g(&m, 7, GS_RUNNING, 77); /* an M that does not exist */
-	snap_m(&m, 1, 0);
-	snap_give(&m);
-	expect_statuses(&m,
-			"- g2 1 f2\n- g3 4 f3\n- g7 1 f7\n- p1 2\n- p2 2\n- p3 2\n"
+	snap_g(7, GS_RUNNING, 77); /* an M that does not exist */
+	snap_m(1, 0);
+	snap_give();
+	expect_statuses("- g2 1 f2\n- g3 4 f3\n- g7 1 f7\n- p1 2\n- p2 2\n- p3 2\n"
 			"m1 g1 2 f1\nm1 p0 1\n",
 			"open 0\n");
-	finish(&m);
+	expect_no_repair();
 }
 
 /* Address 0 belongs to no goroutine and no P. */
-static void records_without_an_address(void **state)
+TEST(records_without_an_address)
 {
-	struct machine m;
-
-	machine_init(&m, 25, "go1.25.3");
-	machine_give(&m, 1, GT_EXECUTE, 0, 0, &(struct gt_execute){ 9 });
-	machine_give(&m, 1, GT_P_STOP, 0, 0, &(struct gt_proc){ 9 });
-	snap_m(&m, 1, -1);
-	snap_give(&m);
+	machine_init(25, "go1.25.3");
+	machine_give(1, GT_EXECUTE, 0, 0, &(struct gt_execute){ 9 });
+	machine_give(1, GT_P_STOP, 0, 0, &(struct gt_proc){ 9 });
+	snap_m(1, -1);
+	snap_give();
 	assert_null(strstr(m.writer.text, "g9"));
 	assert_null(strstr(m.writer.text, "p9"));
-	stop(&m);
 }
 
 /* Whatever the kind of its create record, it did not exist before. */
-static void created_in_the_window(void **state)
+TEST(created_in_the_window)
 {
 	static const struct {
 		unsigned int kind;
@@ -265,78 +235,49 @@ static void created_in_the_window(void **state)
 		{ GT_CREATE, "GoCreate g3" },
 		{ GT_CREATE_BLOCKED, "GoCreateBlocked g3" },
 	};
-	struct machine m;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		machine_init(&m, 25, "go1.25.3");
-		p_start(&m, 1, 0);
-		execute(&m, 1, 1);
-		machine_give(&m, 1, cases[i].kind, G(3), 0, &(struct gt_create){ 3, 13, 1 });
-		snap_g(&m, 1, GS_RUNNING, 1);
-		snap_g(&m, 3, GS_WAITING, 0);
-		snap_m(&m, 1, 0);
-		snap_give(&m);
+		machine_init(25, "go1.25.3");
+		p_start(1, 0);
+		execute(1, 1);
+		machine_give(1, cases[i].kind, G(3), 0, &(struct gt_create){ 3, 13, 1 });
+		snap_g(1, GS_RUNNING, 1);
+		snap_g(3, GS_WAITING, 0);
+		snap_m(1, 0);
+		snap_give();
 		assert_null(strstr(m.writer.text, "- g3"));
 		assert_non_null(strstr(m.writer.text, cases[i].event));
-		finish(&m);
+		expect_no_repair();
 	}
 }
 
 /* A running goroutine does not get the P of another thread. */
-static void likely_p_is_free(void **state)
+TEST(likely_p_is_free)
 {
-	struct machine m;
-
-	machine_init(&m, 25, "go1.25.3");
-	snap_g(&m, 1, GS_RUNNING, 1);
-	snap_g(&m, 2, GS_RUNNING, 2);
-	snap_m(&m, 1, 0);
-	snap_m(&m, 2, -1);
-	snap_give(&m);
-	expect_statuses(&m, "- p2 2\n- p3 2\nm1 g1 2 f1\nm1 p0 1\nm2 g2 2 f2\nm2 p1 1\n",
-			"open 0\n");
-	finish(&m);
+	machine_init(25, "go1.25.3");
+	snap_g(1, GS_RUNNING, 1);
+	snap_g(2, GS_RUNNING, 2);
+	snap_m(1, 0);
+	snap_m(2, -1);
+	snap_give();
+	expect_statuses("- p2 2\n- p3 2\nm1 g1 2 f1\nm1 p0 1\nm2 g2 2 f2\nm2 p1 1\n", "open 0\n");
+	expect_no_repair();
 }
 
 /* Nothing is written before both snapshots and all records up to the second have arrived. */
-static void waits_for_the_second(void **state)
+TEST(waits_for_the_second)
 {
-	struct machine m;
-
-	machine_init(&m, 25, "go1.25.3");
-	p_start(&m, 1, 0);
-	flush(&m);
+	machine_init(25, "go1.25.3");
+	p_start(1, 0);
+	flush();
 	assert_string_equal(m.writer.text, "");
 	m.snap.time = m.now;
 	m.snap.time_end = m.now + 10 * STEP_NS;
 	assert_int_equal(sequencer__snapshot(m.seq, &m.snap, &m.snap), 0);
 	assert_int_equal(sequencer__snapshot(m.seq, NULL, NULL), -EALREADY);
-	flush(&m);
+	flush();
 	assert_string_equal(m.writer.text, "");
 	m.now += 20 * STEP_NS;
-	expect_statuses(&m, "- p0 2\n- p1 2\n- p2 2\n- p3 2\n", "open 0\nm1 ProcStart p0 #1\n");
-	finish(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(from_snapshots_alone),
-		cmocka_unit_test(suspend_reasons),
-		cmocka_unit_test(records_outrank),
-		cmocka_unit_test(ended_before_the_snapshot),
-		cmocka_unit_test(no_snapshot),
-		cmocka_unit_test(nothing_at_all),
-		cmocka_unit_test(old_p_of_a_syscall),
-		cmocka_unit_test(first_stop_shows_the_p),
-		cmocka_unit_test(likely_p),
-		cmocka_unit_test(broken_snapshots),
-		cmocka_unit_test(records_without_an_address),
-		cmocka_unit_test(created_in_the_window),
-		cmocka_unit_test(likely_p_is_free),
-		cmocka_unit_test(waits_for_the_second),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	expect_statuses("- p0 2\n- p1 2\n- p2 2\n- p3 2\n", "open 0\nm1 ProcStart p0 #1\n");
+	expect_no_repair();
 }

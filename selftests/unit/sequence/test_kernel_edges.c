@@ -3,15 +3,7 @@
  * Edge cases of kernel events: names, what each item changes in a thread, losses, and the limits of
  * a record's contents, byte by byte. Under test: format/kernel*.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "format/kernel_impl.h"
 
 #define S(literal) ((struct trace_string){ literal, sizeof(literal) - 1 })
@@ -27,13 +19,14 @@ static int setup(void **state)
 	return !k;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
 	kernel_writer__destroy(k);
 	kernel_threads__deinit(&threads);
 	dictionary__deinit(&dictionary);
-	return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static void ok(int err)
 {
@@ -42,7 +35,7 @@ static void ok(int err)
 
 /* ---- names ---- */
 
-static void names(void **state)
+TEST(names)
 {
 	assert_string_equal(kernel__item(0), "unknown");
 	assert_string_equal(kernel__item(KERNEL_ON), "on_cpu");
@@ -63,7 +56,7 @@ static void names(void **state)
 }
 
 /* A trace names calls that have no name, each once, and a limited number of them. */
-static void names_of_calls(void **state)
+TEST(names_of_calls)
 {
 	struct trace_string name;
 
@@ -104,7 +97,7 @@ static void assert_waker(const struct kernel_thread *t, uint32_t other, uint32_t
 	assert_int_equal(t->woken, woken);
 }
 
-static void what_a_wake_up_says(void **state)
+TEST(what_a_wake_up_says)
 {
 	struct kernel_thread *t = APPLY(.kind = KERNEL_ON, .time = 1, .cpu = 4);
 
@@ -135,7 +128,7 @@ static void what_a_wake_up_says(void **state)
 	}
 }
 
-static void who_can_be_woken(void **state)
+TEST(who_can_be_woken)
 {
 	static const struct {
 		uint8_t why;
@@ -161,7 +154,7 @@ static void who_can_be_woken(void **state)
 }
 
 /* A thread that wakes another is on the CPU of the wake-up, unless an interrupt of it did that. */
-static void the_waker_runs(void **state)
+TEST(the_waker_runs)
 {
 	struct kernel_thread *waker = APPLY(.kind = KERNEL_OFF, .time = 10);
 
@@ -185,7 +178,7 @@ static void the_waker_runs(void **state)
 }
 
 /* Calls and faults end with the thread; its name stays, 16 bytes of it. */
-static void the_end_of_a_thread(void **state)
+TEST(the_end_of_a_thread)
 {
 	struct kernel_thread *t = APPLY(.kind = KERNEL_NAMED, .name = S("0123456789abcdefg"));
 
@@ -213,7 +206,7 @@ static void the_end_of_a_thread(void **state)
 }
 
 /* States that began before a loss are unknown after it; states that began at its end are known. */
-static void losses(void **state)
+TEST(losses)
 {
 	struct kernel_thread *t;
 
@@ -268,7 +261,7 @@ static struct kernel_reader *reread(void)
 }
 
 /* A thread outside of calls and faults has no bytes for them; neither have unknown values. */
-static void threads_take_few_bytes(void **state)
+TEST(threads_take_few_bytes)
 {
 	struct kernel_thread thread = { .tid = 7, .run = 1, .cpu = 3, .call = KERNEL_NO_CALL };
 	struct kernel_reader *r;
@@ -285,7 +278,7 @@ static void threads_take_few_bytes(void **state)
 }
 
 /* Since the generation's beginning, since time 0, or unknown. */
-static void begin_of_states(void **state)
+TEST(begin_of_states)
 {
 	static const uint64_t since[] = { 1, 99, 100, 0, 101, 105 };
 	struct kernel_thread thread = { .call = 1, .in_fault = true };
@@ -318,7 +311,7 @@ static void begin_of_states(void **state)
 }
 
 /* At equal times the target's item comes before the machine's. */
-static void items_of_equal_times(void **state)
+TEST(items_of_equal_times)
 {
 	static const struct kernel_item items[] = {
 		{ .kind = KERNEL_CPU, .tid = 9, .name = S("make"), .time = 1 },
@@ -366,7 +359,7 @@ static void assert_items(const uint8_t *data, size_t len, size_t good)
 }
 
 /* No record makes a reader keep more threads and calls than the limit. */
-static void too_many_in_a_record(void **state)
+TEST(too_many_in_a_record)
 {
 	uint8_t *data = malloc(20 * RECORD_PEERS), *p = data;
 
@@ -393,7 +386,7 @@ static void too_many_in_a_record(void **state)
 }
 
 /* Each after a valid one (FAULT_END of thread 7, on CPU 0). */
-static void broken_items(void **state)
+TEST(broken_items)
 {
 	static const struct {
 		uint8_t len, bytes[8];
@@ -418,7 +411,7 @@ static void broken_items(void **state)
 }
 
 /* Names of maximal length, and one byte more. */
-static void long_names(void **state)
+TEST(long_names)
 {
 	uint8_t data[200] = { 0x24, 1, 1, 7, 0, 0, 0, 1, CALL_NAME_MAX }, *p;
 
@@ -436,7 +429,7 @@ static void long_names(void **state)
 }
 
 /* CPU numbers have 16 bits; an item without one is on its thread's last CPU, if known. */
-static void cpu_numbers(void **state)
+TEST(cpu_numbers)
 {
 	static const uint8_t large[] = {
 		0x2a, 1, 1, 7, 0, 0, 0xff, 0xff, 3, 0x3a, 1, 0x80, 0x80, 4
@@ -448,7 +441,7 @@ static void cpu_numbers(void **state)
 }
 
 /* A thread whose process or name has changed is written again, unless the item itself names it. */
-static void threads_written_again(void **state)
+TEST(threads_written_again)
 {
 	static const struct {
 		uint32_t pid;
@@ -486,7 +479,7 @@ static void threads_written_again(void **state)
 }
 
 /* Numbers of threads have 32 bits. */
-static void large_numbers(void **state)
+TEST(large_numbers)
 {
 	static const uint8_t data[] = { 0x2a, 1, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0, 0,
 					0x2a, 1, 1, 0x80, 0x80, 0x80, 0x80, 0x10, 0, 0, 0 };
@@ -504,7 +497,7 @@ static int count_record(void *to, enum private_kind kind, const void *data, size
 }
 
 /* A record ends with slightly fewer threads, or system calls, than a reader keeps. */
-static void full_records(void **state)
+TEST(full_records)
 {
 	struct kernel_item item = {};
 	size_t records;
@@ -525,31 +518,4 @@ static void full_records(void **state)
 			assert_int_equal(records, 1 + more);
 		}
 	}
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(names),
-		TEST(names_of_calls),
-		TEST(what_a_wake_up_says),
-		TEST(who_can_be_woken),
-		TEST(the_waker_runs),
-		TEST(the_end_of_a_thread),
-		TEST(losses),
-		TEST(threads_take_few_bytes),
-		TEST(begin_of_states),
-		TEST(items_of_equal_times),
-		TEST(too_many_in_a_record),
-		TEST(broken_items),
-		TEST(long_names),
-		TEST(cpu_numbers),
-		TEST(threads_written_again),
-		TEST(large_numbers),
-		TEST(full_records),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,9 @@
  * program's events, over generations, before the window, and after losses. Under test:
  * sequence/kernel_events.c, and of sequence/short_calls.c the queue of kernel events.
  */
-#include <errno.h>
 #include <sys/syscall.h>
 
+#include "unit/test.h"
 #include "reader/timeline.h"
 #include "sequence/sequencer.h"
 #include "sequence/sequencer_impl.h"
@@ -53,6 +53,8 @@ static int teardown(void **state)
 	sequencer__destroy(seq);
 	return stop(state);
 }
+
+FIXTURE(setup, teardown)
 
 /* Passes a record with a time in ns after the window's start. */
 static void give(int64_t at, uint32_t tid, uint16_t kind, uint64_t object, const void *payload)
@@ -141,7 +143,7 @@ static uint8_t run_of(struct timeline *t, uint32_t tid)
 	return thread ? thread->run : 0xff;
 }
 
-static void every_kind(void **state)
+TEST(every_kind)
 {
 	struct timeline *t;
 	struct reader *r;
@@ -186,7 +188,7 @@ static void every_kind(void **state)
 }
 
 /* An exit with the number -1 ends the call that began, or one whose begin was not recorded. */
-static void calls_without_a_number(void **state)
+TEST(calls_without_a_number)
 {
 	static const struct {
 		uint64_t begun, result;
@@ -221,7 +223,7 @@ static void calls_without_a_number(void **state)
 }
 
 /* Invalid records are dropped, without further effect. */
-static void invalid_records(void **state)
+TEST(invalid_records)
 {
 	struct timeline *t;
 	struct reader *r;
@@ -237,7 +239,7 @@ static void invalid_records(void **state)
 	assert_int_equal(sequencer__stats(seq)->dropped, 3);
 }
 
-static void threads_of_the_start(void **state)
+TEST(threads_of_the_start)
 {
 	struct gt_thread look = { .what = GT_THREAD_PRESENT, .why = GT_OFF_SLEEPING, .comm = "a" };
 	const struct kernel_thread *a;
@@ -267,7 +269,7 @@ static void threads_of_the_start(void **state)
 }
 
 /* The state of a thread before its first item. */
-static void before_the_first_item(void **state)
+TEST(before_the_first_item)
 {
 	struct gt_thread look = { .what = GT_THREAD_PRESENT,
 				  .on_cpu = 1,
@@ -302,7 +304,7 @@ static void before_the_first_item(void **state)
 }
 
 /* What records between attaching and the initial look leave open is taken from the look. */
-static void initial_look_after_records(void **state)
+TEST(initial_look_after_records)
 {
 	struct gt_thread look = { .what = GT_THREAD_PRESENT, .why = GT_OFF_SLEEPING, .comm = "a" };
 	struct gt_thread named = { .what = GT_THREAD_NAMED, .comm = "b" };
@@ -331,7 +333,7 @@ static void initial_look_after_records(void **state)
 }
 
 /* Each generation contains its items, and begins with the threads as the last one left them. */
-static void over_generations(void **state)
+TEST(over_generations)
 {
 	struct kernel_item item;
 	struct timeline *t;
@@ -356,7 +358,7 @@ static void over_generations(void **state)
 	assert_int_equal(writer__stats(x.w)->generations, 4);
 }
 
-static void bytes_close_a_generation(void **state)
+TEST(bytes_close_a_generation)
 {
 	struct timeline *t;
 	struct reader *r;
@@ -371,7 +373,7 @@ static void bytes_close_a_generation(void **state)
 	assert_int_equal(writer__stats(x.w)->generations, 2);
 }
 
-static void losses_leave_threads_unknown(void **state)
+TEST(losses_leave_threads_unknown)
 {
 	struct timeline *t;
 	struct reader *r;
@@ -407,7 +409,7 @@ static void losses_leave_threads_unknown(void **state)
 }
 
 /* Some of its programs were attached before another one failed. */
-static void kernel_events_off(void **state)
+TEST(kernel_events_off)
 {
 	struct timeline *t;
 	struct reader *r;
@@ -423,7 +425,7 @@ static void kernel_events_off(void **state)
 }
 
 /* Only losses that may have left goroutines wrong request snapshots. */
-static void losses_that_need_snapshots(void **state)
+TEST(losses_that_need_snapshots)
 {
 	on(10, 7);
 	ring_seq++;
@@ -452,7 +454,7 @@ static void call(int64_t from, int64_t to, uint32_t tid, uint64_t number)
 }
 
 /* Items of other threads and those during a call stay in order, whether it is left out or not. */
-static void short_calls_left_out(void **state)
+TEST(short_calls_left_out)
 {
 	struct timeline *t;
 	struct reader *r;
@@ -487,7 +489,7 @@ static void short_calls_left_out(void **state)
 }
 
 /* A call during which a generation ends remains; the next generation has a sum of its own. */
-static void short_calls_over_generations(void **state)
+TEST(short_calls_over_generations)
 {
 	struct timeline *t;
 	struct reader *r;
@@ -512,7 +514,7 @@ static void short_calls_over_generations(void **state)
 }
 
 /* While a call is undecided, only so many items are kept back; then it is written. */
-static void many_items_during_a_call(void **state)
+TEST(many_items_during_a_call)
 {
 	enum { ITEMS = 70000 };
 	struct kernel_item item;
@@ -555,27 +557,7 @@ static int teardown_64(void **state)
 	return teardown(state);
 }
 
-int main(void)
+TEST_WITH(every_kind_in_units_of_64_ns, setup_64, teardown_64)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(every_kind),
-		cmocka_unit_test_setup_teardown(every_kind, setup_64, teardown_64),
-		TEST(calls_without_a_number),
-		TEST(invalid_records),
-		TEST(threads_of_the_start),
-		TEST(before_the_first_item),
-		TEST(initial_look_after_records),
-		TEST(over_generations),
-		TEST(bytes_close_a_generation),
-		TEST(losses_leave_threads_unknown),
-		TEST(kernel_events_off),
-		TEST(losses_that_need_snapshots),
-		TEST(short_calls_left_out),
-		TEST(short_calls_over_generations),
-		TEST(many_items_during_a_call),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
+	every_kind(state);
 }

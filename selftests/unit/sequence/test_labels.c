@@ -3,12 +3,7 @@
  * Tests of the labels of goroutines: a log for each set whose records are all there, and none for
  * others. Under test: sequence/state_labels.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
 
@@ -16,152 +11,139 @@ enum { KEY = 100, OTHER = 101, VALUE = 102, LOST = 103 };
 
 RECORD(label, , uint64_t key, uint64_t value, unsigned int index, unsigned int n, bool cut)
 {
-	machine_give(m, tid, GT_LABEL, G(1), 0,
+	machine_give(tid, GT_LABEL, G(1), 0,
 		     &(struct gt_label){ key, value, (uint16_t)index, (uint16_t)n, cut });
 }
 
-static void labelling(struct machine *m)
+static void labelling(void)
 {
-	running(m, 25, "go1.26.8", 3);
-	say(m, KEY, "key");
-	say(m, OTHER, "another");
-	say(m, VALUE, "v");
+	running(25, "go1.26.8", 3);
+	say(KEY, "key");
+	say(OTHER, "another");
+	say(VALUE, "v");
 }
 
-static void sets(void **state)
+TEST(sets)
 {
-	struct machine m;
-
-	labelling(&m);
-	label(&m, 1, KEY, VALUE, 0, 2, false);
-	label(&m, 1, OTHER, GT_TEXT_EMPTY, 1, 2, false);
-	label(&m, 1, KEY, OTHER, 0, 1, true);
-	label(&m, 1, 0, 0, 0, 0, false);
-	label(&m, 1, 0, 0, 0, 0, true);
-	say(&m, GT_TEXT_ONCE | 5, "k1");
-	say(&m, GT_TEXT_ONCE | 6, "v1");
-	label(&m, 1, GT_TEXT_ONCE | 5, GT_TEXT_ONCE | 6, 0, 1, false);
-	expect(&m, "m1 UserLog 0 \"goroutine labels\" \"another=\"\", key=\"v\"\" -\n"
-		   "m1 UserLog 0 \"goroutine labels\" \"key=\"another\", ...\" -\n"
-		   "m1 UserLog 0 \"goroutine labels\" \"\" -\n"
-		   "m1 UserLog 0 \"goroutine labels\" \"...\" -\n"
-		   "m1 UserLog 0 \"goroutine labels\" \"k1=\"v1\"\" -\n");
-	assert_int_equal(stats(&m)->text_misses, 0);
-	assert_int_equal(stats(&m)->dropped, 0);
-	finish(&m);
+	labelling();
+	label(1, KEY, VALUE, 0, 2, false);
+	label(1, OTHER, GT_TEXT_EMPTY, 1, 2, false);
+	label(1, KEY, OTHER, 0, 1, true);
+	label(1, 0, 0, 0, 0, false);
+	label(1, 0, 0, 0, 0, true);
+	say(GT_TEXT_ONCE | 5, "k1");
+	say(GT_TEXT_ONCE | 6, "v1");
+	label(1, GT_TEXT_ONCE | 5, GT_TEXT_ONCE | 6, 0, 1, false);
+	expect("m1 UserLog 0 \"goroutine labels\" \"another=\"\", key=\"v\"\" -\n"
+	       "m1 UserLog 0 \"goroutine labels\" \"key=\"another\", ...\" -\n"
+	       "m1 UserLog 0 \"goroutine labels\" \"\" -\n"
+	       "m1 UserLog 0 \"goroutine labels\" \"...\" -\n"
+	       "m1 UserLog 0 \"goroutine labels\" \"k1=\"v1\"\" -\n");
+	assert_int_equal(stats()->text_misses, 0);
+	assert_int_equal(stats()->dropped, 0);
+	expect_no_repair();
 }
 
 /* A label whose text is missing is left out, and the log says that there is one. */
-static void lost_texts(void **state)
+TEST(lost_texts)
 {
-	struct machine m;
-
-	labelling(&m);
-	label(&m, 1, KEY, LOST, 0, 2, false);
-	label(&m, 1, OTHER, VALUE, 1, 2, false);
-	label(&m, 1, GT_TEXT_UNREAD, VALUE, 0, 1, false);
-	expect(&m, "m1 UserLog 0 \"goroutine labels\" \"another=\"v\", ...\" -\n"
-		   "m1 UserLog 0 \"goroutine labels\" \"...\" -\n");
-	assert_int_equal(stats(&m)->text_misses, 2);
-	stop(&m);
+	labelling();
+	label(1, KEY, LOST, 0, 2, false);
+	label(1, OTHER, VALUE, 1, 2, false);
+	label(1, GT_TEXT_UNREAD, VALUE, 0, 1, false);
+	expect("m1 UserLog 0 \"goroutine labels\" \"another=\"v\", ...\" -\n"
+	       "m1 UserLog 0 \"goroutine labels\" \"...\" -\n");
+	assert_int_equal(stats()->text_misses, 2);
 }
 
 /* A set that lacks a record, or is invalid, is dropped. The next one is not. */
-static void lost_records(void **state)
+TEST(lost_records)
 {
-	struct machine m;
-
-	labelling(&m);
-	label(&m, 1, KEY, VALUE, 0, 3, false);
-	label(&m, 1, OTHER, VALUE, 2, 3, false);
-	label(&m, 1, OTHER, VALUE, 1, 2, false);
-	label(&m, 1, KEY, VALUE, 0, 2, false); /* and its end is lost */
-	label(&m, 1, OTHER, VALUE, 0, 1, false);
-	label(&m, 1, OTHER, VALUE, 1, 1, false);
-	label(&m, 1, OTHER, VALUE, 1, 0, false);
-	label(&m, 1, OTHER, VALUE, 0, GT_LABELS_MAX + 1, false);
-	label(&m, 1, KEY, VALUE, 0, 2, false);
-	expect(&m, "m1 UserLog 0 \"goroutine labels\" \"another=\"v\"\" -\n");
-	assert_int_equal(stats(&m)->dropped, 5);
-	stop(&m);
+	labelling();
+	label(1, KEY, VALUE, 0, 3, false);
+	label(1, OTHER, VALUE, 2, 3, false);
+	label(1, OTHER, VALUE, 1, 2, false);
+	label(1, KEY, VALUE, 0, 2, false); /* and its end is lost */
+	label(1, OTHER, VALUE, 0, 1, false);
+	label(1, OTHER, VALUE, 1, 1, false);
+	label(1, OTHER, VALUE, 1, 0, false);
+	label(1, OTHER, VALUE, 0, GT_LABELS_MAX + 1, false);
+	label(1, KEY, VALUE, 0, 2, false);
+	expect("m1 UserLog 0 \"goroutine labels\" \"another=\"v\"\" -\n");
+	assert_int_equal(stats()->dropped, 5);
 }
 
 /* As capture/labels.c makes them; `text` is consumed. */
-static void present(struct machine *m, unsigned int g, uint64_t text)
+static void present(unsigned int g, uint64_t text)
 {
-	machine_give(m, 1, GT_LABELS_PRESENT, G(g), 0, &(struct gt_labels_present){ g, text });
+	machine_give(1, GT_LABELS_PRESENT, G(g), 0, &(struct gt_labels_present){ g, text });
 }
 
 /*
  * Labels from before the window are written once, as soon as the goroutine runs; but not if it has
  * set others before they were read.
  */
-static void from_before(void **state)
+TEST(from_before)
 {
-	struct machine m;
-
-	machine_init(&m, 25, "go1.26.8");
+	machine_init(25, "go1.26.8");
 	for (unsigned int g = 1; g <= 4; g++)
-		snap_g(&m, g, GS_RUNNABLE, 0);
-	say(&m, KEY, "key");
-	say(&m, VALUE, "v");
-	p_start(&m, 1, 0);
-	execute(&m, 1, 1);
-	label(&m, 1, KEY, VALUE, 0, 1, false);
+		snap_g(g, GS_RUNNABLE, 0);
+	say(KEY, "key");
+	say(VALUE, "v");
+	p_start(1, 0);
+	execute(1, 1);
+	label(1, KEY, VALUE, 0, 1, false);
 	for (unsigned int g = 1; g <= 3; g++) {
-		say(&m, GT_TEXT_ONCE | g, "of=\"g\"");
-		present(&m, g, GT_TEXT_ONCE | g);
+		say(GT_TEXT_ONCE | g, "of=\"g\"");
+		present(g, GT_TEXT_ONCE | g);
 	}
-	say(&m, GT_TEXT_ONCE | 5, "of=\"again\"");
-	present(&m, 3, GT_TEXT_ONCE | 5); /* it has some already */
-	present(&m, 4, GT_TEXT_ONCE | 6); /* the text was lost */
-	snap_give(&m);
-	p_start(&m, 2, 1);
-	execute(&m, 2, 2);
-	yield(&m, 2, 2, GT_YIELD_GOSCHED);
-	execute(&m, 2, 4);
-	yield(&m, 2, 4, GT_YIELD_GOSCHED);
-	execute(&m, 2, 2);
-	yield(&m, 1, 1, GT_YIELD_GOSCHED);
-	execute(&m, 1, 3);
-	expect(&m, "open 0\n"
-		   "status - p0 2\n"
-		   "status - p1 2\n"
-		   "status - p2 2\n"
-		   "status - p3 2\n"
-		   "status - g1 1 f1\n"
-		   "status - g2 1 f2\n"
-		   "status - g3 1 f3\n"
-		   "status - g4 1 f4\n"
-		   "m1 ProcStart p0 #1\n"
-		   "m1 GoStart g1 #1\n"
-		   "m1 UserLog 0 \"goroutine labels\" \"key=\"v\"\" -\n"
-		   "m2 ProcStart p1 #1\n"
-		   "m2 GoStart g2 #1\n"
-		   "m2 UserLog 0 \"goroutine labels\" \"of=\"g\"\" -\n"
-		   "m2 GoStop \"runtime.Gosched\" -\n"
-		   "m2 GoStart g4 #1\n"
-		   "m2 GoStop \"runtime.Gosched\" -\n"
-		   "m2 GoStart g2 #2\n"
-		   "m1 GoStop \"runtime.Gosched\" -\n"
-		   "m1 GoStart g3 #1\n"
-		   "m1 UserLog 0 \"goroutine labels\" \"of=\"g\"\" -\n");
-	expect_no_repair(&m);
-	finish(&m);
+	say(GT_TEXT_ONCE | 5, "of=\"again\"");
+	present(3, GT_TEXT_ONCE | 5); /* it has some already */
+	present(4, GT_TEXT_ONCE | 6); /* the text was lost */
+	snap_give();
+	p_start(2, 1);
+	execute(2, 2);
+	yield(2, 2, GT_YIELD_GOSCHED);
+	execute(2, 4);
+	yield(2, 4, GT_YIELD_GOSCHED);
+	execute(2, 2);
+	yield(1, 1, GT_YIELD_GOSCHED);
+	execute(1, 3);
+	expect("open 0\n"
+	       "status - p0 2\n"
+	       "status - p1 2\n"
+	       "status - p2 2\n"
+	       "status - p3 2\n"
+	       "status - g1 1 f1\n"
+	       "status - g2 1 f2\n"
+	       "status - g3 1 f3\n"
+	       "status - g4 1 f4\n"
+	       "m1 ProcStart p0 #1\n"
+	       "m1 GoStart g1 #1\n"
+	       "m1 UserLog 0 \"goroutine labels\" \"key=\"v\"\" -\n"
+	       "m2 ProcStart p1 #1\n"
+	       "m2 GoStart g2 #1\n"
+	       "m2 UserLog 0 \"goroutine labels\" \"of=\"g\"\" -\n"
+	       "m2 GoStop \"runtime.Gosched\" -\n"
+	       "m2 GoStart g4 #1\n"
+	       "m2 GoStop \"runtime.Gosched\" -\n"
+	       "m2 GoStart g2 #2\n"
+	       "m1 GoStop \"runtime.Gosched\" -\n"
+	       "m1 GoStart g3 #1\n"
+	       "m1 UserLog 0 \"goroutine labels\" \"of=\"g\"\" -\n");
+	expect_no_repair();
+	expect_no_repair();
 }
 
 /* Later ones, as in a corrupt raw file, change nothing. */
-static void from_before_but_late(void **state)
+TEST(from_before_but_late)
 {
-	struct machine m;
-
-	labelling(&m);
-	say(&m, GT_TEXT_ONCE | 1, "x=\"y\"");
-	present(&m, 1, GT_TEXT_ONCE | 1);
-	yield(&m, 1, 1, GT_YIELD_GOSCHED);
-	execute(&m, 1, 1);
+	labelling();
+	say(GT_TEXT_ONCE | 1, "x=\"y\"");
+	present(1, GT_TEXT_ONCE | 1);
+	yield(1, 1, GT_YIELD_GOSCHED);
+	execute(1, 1);
 	assert_int_equal(map__get(&m.seq->user.present, 1), NULL);
-	stop(&m);
 }
 
 /* ---- several files ---- */
@@ -172,35 +154,35 @@ static int begin_file(void *ctx, uint64_t time)
 }
 
 /* Goroutine 1 runs; 2 and 3 have labels from before. Each generation begins a file. */
-static void labelling_files(struct machine *m)
+static void labelling_files(void)
 {
-	machine_init(m, 25, "go1.26.8");
-	m->seq->opts.between = begin_file;
+	machine_init(25, "go1.26.8");
+	m.seq->opts.between = begin_file;
 	for (unsigned int g = 1; g <= 3; g++)
-		snap_g(m, g, GS_RUNNABLE, 0);
+		snap_g(g, GS_RUNNABLE, 0);
 	for (unsigned int g = 2; g <= 3; g++) {
-		say(m, GT_TEXT_ONCE | g, "of=\"g\"");
-		present(m, g, GT_TEXT_ONCE | g);
+		say(GT_TEXT_ONCE | g, "of=\"g\"");
+		present(g, GT_TEXT_ONCE | g);
 	}
-	snap_give(m);
-	say(m, KEY, "key");
-	say(m, VALUE, "v");
-	p_start(m, 1, 0);
-	execute(m, 1, 1);
+	snap_give();
+	say(KEY, "key");
+	say(VALUE, "v");
+	p_start(1, 0);
+	execute(1, 1);
 }
 
 /* The records so far belong to a file that ends. */
-static void next_file(struct machine *m)
+static void next_file(void)
 {
-	flush(m);
-	assert_int_equal(sequencer__end_generation(m->seq), 0);
-	forget(m);
+	flush();
+	assert_int_equal(sequencer__end_generation(m.seq), 0);
+	forget();
 }
 
-static void run_instead(struct machine *m, unsigned int from, unsigned int g)
+static void run_instead(unsigned int from, unsigned int g)
 {
-	yield(m, 1, from, GT_YIELD_GOSCHED);
-	execute(m, 1, g);
+	yield(1, from, GT_YIELD_GOSCHED);
+	execute(1, g);
 }
 
 #define KEY_IS_V "m1 UserLog 0 \"goroutine labels\" \"key=\"v\"\" -\n"
@@ -211,72 +193,49 @@ static void run_instead(struct machine *m, unsigned int from, unsigned int g)
  * A file begins without labels, so those that goroutines have are written again: set, inherited, or
  * from before the window, in whatever file they were written first.
  */
-static void in_each_file(void **state)
+TEST(in_each_file)
 {
-	struct machine m;
-
-	labelling_files(&m);
-	label(&m, 1, KEY, VALUE, 0, 1, false);
-	create(&m, 1, 5);
-	run_instead(&m, 1, 2);
+	labelling_files();
+	label(1, KEY, VALUE, 0, 1, false);
+	create(1, 5);
+	run_instead(1, 2);
 	for (unsigned int file = 0; file < 2; file++) {
-		next_file(&m);
-		run_instead(&m, 2, 1);
-		run_instead(&m, 1, 5);
-		run_instead(&m, 5, 3);
-		run_instead(&m, 3, 2);
-		expect(&m, OF_IS_G YIELDED
-		       "m1 GoStart g1 #1\n" KEY_IS_V YIELDED "m1 GoStart g5 #1\n" KEY_IS_V YIELDED
-		       "m1 GoStart g3 #1\n" OF_IS_G YIELDED "m1 GoStart g2 #1\n");
+		next_file();
+		run_instead(2, 1);
+		run_instead(1, 5);
+		run_instead(5, 3);
+		run_instead(3, 2);
+		expect(OF_IS_G YIELDED "m1 GoStart g1 #1\n" KEY_IS_V YIELDED
+				       "m1 GoStart g5 #1\n" KEY_IS_V YIELDED
+				       "m1 GoStart g3 #1\n" OF_IS_G YIELDED "m1 GoStart g2 #1\n");
 	}
-	finish(&m);
+	expect_no_repair();
 }
 
 /* Labels that were removed, or whose goroutine has ended, are not written any more. */
-static void in_no_later_file(void **state)
+TEST(in_no_later_file)
 {
-	struct machine m;
-
-	labelling_files(&m);
-	label(&m, 1, KEY, VALUE, 0, 1, false);
-	create(&m, 1, 5);
-	label(&m, 1, 0, 0, 0, 0, false);
-	run_instead(&m, 1, 5);
-	destroy(&m, 1, 5);
-	flush(&m);
+	labelling_files();
+	label(1, KEY, VALUE, 0, 1, false);
+	create(1, 5);
+	label(1, 0, 0, 0, 0, false);
+	run_instead(1, 5);
+	destroy(1, 5);
+	flush();
 	assert_int_equal(m.seq->user.kept.n, 0);
 	assert_int_equal(m.seq->user.kept_bytes, 0);
-	next_file(&m);
+	next_file();
 	assert_null(map__get(&m.seq->user.present, 5));
-	execute(&m, 1, 1);
-	expect(&m, "m1 GoStart g1 #1\n");
-	finish(&m);
+	execute(1, 1);
+	expect("m1 GoStart g1 #1\n");
+	expect_no_repair();
 }
 
 /* One file: nothing is kept. */
-static void in_one_file(void **state)
+TEST(in_one_file)
 {
-	struct machine m;
-
-	labelling(&m);
-	label(&m, 1, KEY, VALUE, 0, 1, false);
-	flush(&m);
+	labelling();
+	label(1, KEY, VALUE, 0, 1, false);
+	flush();
 	assert_int_equal(m.seq->user.kept.n, 0);
-	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sets),
-		cmocka_unit_test(lost_texts),
-		cmocka_unit_test(lost_records),
-		cmocka_unit_test(from_before),
-		cmocka_unit_test(from_before_but_late),
-		cmocka_unit_test(in_each_file),
-		cmocka_unit_test(in_no_later_file),
-		cmocka_unit_test(in_one_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,30 +3,26 @@
  * Tests of merging rings into one stream: order, watermark, gaps, and freeing of memory. Under
  * test: sequence/merge.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "gotrace/config.h"
 #include "sequence/merge.h"
 
-static int setup(void **state)
+static struct merge *m;
+
+static void setup(void)
 {
-	*state = merge__create();
-	return !*state;
+	m = merge__create();
+	assert_non_null(m);
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-	merge__destroy(*state);
-	return 0;
+	merge__destroy(m);
 }
 
-static int put_at(struct merge *m, unsigned int ring, uint64_t time, uint32_t seq)
+FIXTURE(setup, teardown)
+
+static int put_at(unsigned int ring, uint64_t time, uint32_t seq)
 {
 	struct {
 		struct gt_record rec;
@@ -39,7 +35,7 @@ static int put_at(struct merge *m, unsigned int ring, uint64_t time, uint32_t se
 	return merge__put(m, ring, &r.rec, sizeof(r));
 }
 
-static void expect_times(struct merge *m, uint64_t watermark, const uint64_t *times, size_t n)
+static void expect_times(uint64_t watermark, const uint64_t *times, size_t n)
 {
 	const struct gt_record *rec;
 
@@ -52,27 +48,24 @@ static void expect_times(struct merge *m, uint64_t watermark, const uint64_t *ti
 	assert_null(merge__next(m, watermark));
 }
 
-static void orders_by_time(void **state)
+TEST(orders_by_time)
 {
-	struct merge *m = *state;
-
-	put_at(m, 0, 10, 0);
-	put_at(m, 0, 40, 1);
-	put_at(m, 1, 30, 0);
-	put_at(m, 1, 20, 1); /* swapped with its neighbour */
-	put_at(m, 5, 5, 0);
-	expect_times(m, 100, (uint64_t[]){ 5, 10, 20, 30, 40 }, 5);
+	put_at(0, 10, 0);
+	put_at(0, 40, 1);
+	put_at(1, 30, 0);
+	put_at(1, 20, 1); /* swapped with its neighbour */
+	put_at(5, 5, 0);
+	expect_times(100, (uint64_t[]){ 5, 10, 20, 30, 40 }, 5);
 }
 
 /* At equal times the records of the first ring come first, each ring's in its own order. */
-static void equal_times(void **state)
+TEST(equal_times)
 {
-	struct merge *m = *state;
 	const struct gt_record *rec;
 
 	for (unsigned int ring = 6; ring-- > 0;) {
-		put_at(m, ring, 10, 0);
-		put_at(m, ring, 10, 1);
+		put_at(ring, 10, 0);
+		put_at(ring, 10, 1);
 	}
 	for (unsigned int i = 0; i < 12; i++) {
 		rec = merge__next(m, 10);
@@ -83,54 +76,47 @@ static void equal_times(void **state)
 	assert_null(merge__next(m, 10));
 }
 
-static void stops_at_the_watermark(void **state)
+TEST(stops_at_the_watermark)
 {
-	struct merge *m = *state;
-
-	put_at(m, 0, 10, 0);
-	put_at(m, 0, 30, 1);
-	put_at(m, 1, 20, 0);
-	expect_times(m, 9, NULL, 0);
-	expect_times(m, 20, (uint64_t[]){ 10, 20 }, 2);
+	put_at(0, 10, 0);
+	put_at(0, 30, 1);
+	put_at(1, 20, 0);
+	expect_times(9, NULL, 0);
+	expect_times(20, (uint64_t[]){ 10, 20 }, 2);
 	merge__trim(m);
-	put_at(m, 1, 25, 1);
-	expect_times(m, 30, (uint64_t[]){ 25, 30 }, 2);
+	put_at(1, 25, 1);
+	expect_times(30, (uint64_t[]){ 25, 30 }, 2);
 }
 
 /* A record later than its watermark is still returned. */
-static void late_ones_come_next(void **state)
+TEST(late_ones_come_next)
 {
-	struct merge *m = *state;
-
-	put_at(m, 0, 10, 0);
-	expect_times(m, 50, (uint64_t[]){ 10 }, 1);
-	put_at(m, 0, 60, 2);
-	put_at(m, 0, 5, 1);
-	expect_times(m, 100, (uint64_t[]){ 5, 60 }, 2);
+	put_at(0, 10, 0);
+	expect_times(50, (uint64_t[]){ 10 }, 1);
+	put_at(0, 60, 2);
+	put_at(0, 5, 1);
+	expect_times(100, (uint64_t[]){ 5, 60 }, 2);
 }
 
-static void counts_holes(void **state)
+TEST(counts_holes)
 {
-	struct merge *m = *state;
-
 	assert_int_equal(merge__holes(m), 0);
-	put_at(m, 0, 1, 7); /* the first number need not be 0 */
-	put_at(m, 0, 2, 9);
-	put_at(m, 0, 3, 8); /* out of order is no gap */
+	put_at(0, 1, 7); /* the first number need not be 0 */
+	put_at(0, 2, 9);
+	put_at(0, 3, 8); /* out of order is no gap */
 	assert_int_equal(merge__holes(m), 0);
-	put_at(m, 0, 4, 12);
+	put_at(0, 4, 12);
 	assert_int_equal(merge__holes(m), 2);
 	merge__count(m, 0, &(struct gt_record){ .time = 11, .seq = 11 });
 	assert_int_equal(merge__holes(m), 1);
-	put_at(m, 1, 5, UINT32_MAX); /* the number wraps */
-	put_at(m, 1, 6, 1);
+	put_at(1, 5, UINT32_MAX); /* the number wraps */
+	put_at(1, 6, 1);
 	assert_int_equal(merge__holes(m), 2);
-	put_at(m, 0, 7, 6); /* one before the first */
+	put_at(0, 7, 6); /* one before the first */
 	assert_int_equal(merge__holes(m), 2);
 }
 
-static void expect_gap(struct merge *m, uint64_t watermark, uint64_t count, uint64_t from,
-		       uint64_t to)
+static void expect_gap(uint64_t watermark, uint64_t count, uint64_t from, uint64_t to)
 {
 	struct merge_gap gap = {};
 
@@ -141,36 +127,34 @@ static void expect_gap(struct merge *m, uint64_t watermark, uint64_t count, uint
 }
 
 /* A gap is reported when missing numbers would have arrived; numbers may be slightly late. */
-static void reports_gaps(void **state)
+TEST(reports_gaps)
 {
 	enum { MS = 1000000 };
-	struct merge *m = *state;
 	struct merge_gap gap;
 
-	put_at(m, 0, 1 * MS, 0);
-	put_at(m, 0, 2 * MS, 5); /* 1 to 4 */
-	put_at(m, 0, 2 * MS + 1, 2);
-	put_at(m, 1, 2 * MS, 0);
-	put_at(m, 1, 3 * MS, 2);
-	put_at(m, 1, 3 * MS, 1); /* only late */
+	put_at(0, 1 * MS, 0);
+	put_at(0, 2 * MS, 5); /* 1 to 4 */
+	put_at(0, 2 * MS + 1, 2);
+	put_at(1, 2 * MS, 0);
+	put_at(1, 3 * MS, 2);
+	put_at(1, 3 * MS, 1); /* only late */
 	assert_false(merge__gap(m, 2 * MS, &gap));
-	expect_gap(m, 3 * MS, 1, 1 * MS, 2 * MS);
-	expect_gap(m, 3 * MS, 2, 1 * MS, 2 * MS);
+	expect_gap(3 * MS, 1, 1 * MS, 2 * MS);
+	expect_gap(3 * MS, 2, 1 * MS, 2 * MS);
 	assert_false(merge__gap(m, UINT64_MAX, &gap));
-	put_at(m, 0, 9 * MS, 8);
+	put_at(0, 9 * MS, 8);
 	assert_false(merge__gap(m, 9 * MS, &gap));
-	expect_gap(m, UINT64_MAX, 2, 2 * MS + 1, 9 * MS);
+	expect_gap(UINT64_MAX, 2, 2 * MS + 1, 9 * MS);
 }
 
 /* So many gaps at once that they are reported as one. */
-static void reports_many_gaps_as_one(void **state)
+TEST(reports_many_gaps_as_one)
 {
-	struct merge *m = *state;
 	struct merge_gap gap;
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < 2000; i++)
-		put_at(m, 0, i, i * 3);
+		put_at(0, i, i * 3);
 	while (merge__gap(m, UINT64_MAX, &gap)) {
 		assert_true(gap.from < gap.to);
 		sum += gap.count;
@@ -179,29 +163,28 @@ static void reports_many_gaps_as_one(void **state)
 	assert_int_equal(merge__holes(m), sum);
 }
 
-static void refuses_rings_out_of_range(void **state)
+TEST(refuses_rings_out_of_range)
 {
-	assert_true(put_at(*state, GT_RINGS_ALL, 1, 0) < 0);
-	assert_int_equal(put_at(*state, GT_RINGS_ALL - 1, 1, 0), 0);
+	assert_true(put_at(GT_RINGS_ALL, 1, 0) < 0);
+	assert_int_equal(put_at(GT_RINGS_ALL - 1, 1, 0), 0);
 }
 
 /* Memory is limited to queued records, also if one record is never returned. */
-static void frees_memory(void **state)
+TEST(frees_memory)
 {
-	struct merge *m = *state;
 	uint64_t time = 0;
 
-	put_at(m, 0, UINT64_MAX - 1, 0);
+	put_at(0, UINT64_MAX - 1, 0);
 	for (unsigned int round = 0; round < 500; round++) {
 		for (unsigned int i = 0; i < 200; i++)
-			put_at(m, i % 3, ++time, 0);
+			put_at(i % 3, ++time, 0);
 		for (unsigned int i = 0; i < 200; i++)
 			assert_non_null(merge__next(m, time));
 		assert_null(merge__next(m, time));
 		merge__trim(m);
 	}
 	assert_in_range(merge__memory(m), 1, 1u << 20);
-	expect_times(m, UINT64_MAX, (uint64_t[]){ UINT64_MAX - 1 }, 1);
+	expect_times(UINT64_MAX, (uint64_t[]){ UINT64_MAX - 1 }, 1);
 }
 
 static int compare(const void *a, const void *b)
@@ -211,16 +194,15 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void random_streams(void **state)
+TEST(random_streams)
 {
 	enum { N = 5000 };
 	static uint64_t times[N];
-	struct merge *m = *state;
 
 	srandom(7);
 	for (unsigned int i = 0; i < N; i++) {
 		times[i] = 1000 + i * 10 + random() % 200;
-		assert_int_equal(put_at(m, random() % 7, times[i], i), 0);
+		assert_int_equal(put_at(random() % 7, times[i], i), 0);
 	}
 	qsort(times, N, sizeof(times[0]), compare);
 	for (unsigned int i = 0; i < N; i++) {
@@ -235,17 +217,16 @@ static void random_streams(void **state)
 }
 
 /* A thread's next hit, in whichever ring; once it is taken, it is not returned again. */
-static void looks_ahead(void **state)
+TEST(looks_ahead)
 {
-	struct merge *m = *state;
 	struct gt_record *rec;
 	uint64_t left = 100;
 
 	for (unsigned int i = 0; i < 3; i++) {
-		put_at(m, 0, 10 + i, i);
-		put_at(m, 1, 20 + i, i);
+		put_at(0, 10 + i, i);
+		put_at(1, 20 + i, i);
 	}
-	expect_times(m, 10, (uint64_t[]){ 10 }, 1);
+	expect_times(10, (uint64_t[]){ 10 }, 1);
 	assert_null(merge__ahead(m, 2, 19, &left));
 	rec = merge__ahead(m, 2, 20, &left);
 	assert_non_null(rec);
@@ -262,12 +243,12 @@ static void looks_ahead(void **state)
 	assert_true(merge__has(m, GT_EXECUTE, 0, 12));
 	assert_false(merge__has(m, GT_EXECUTE, 0, 11));
 	assert_false(merge__has(m, GT_PARK, 0, 12));
-	expect_times(m, 30, (uint64_t[]){ 11, 12, 21, 22 }, 4);
+	expect_times(30, (uint64_t[]){ 11, 12, 21, 22 }, 4);
 	merge__trim(m);
 	assert_null(merge__ahead(m, 2, 30, &left));
 }
 
-static void put_of(struct merge *m, unsigned int ring, uint64_t time, uint64_t object)
+static void put_of(unsigned int ring, uint64_t time, uint64_t object)
 {
 	struct {
 		struct gt_record rec;
@@ -278,25 +259,23 @@ static void put_of(struct merge *m, unsigned int ring, uint64_t time, uint64_t o
 }
 
 /* A search begins in the ring of the last result, but the earliest hit counts, then the first ring. */
-static void looks_ahead_in_all_rings(void **state)
+TEST(looks_ahead_in_all_rings)
 {
-	struct merge *m = *state;
 	uint64_t left = 100;
 
-	put_of(m, 2, 30, 1);
+	put_of(2, 30, 1);
 	assert_int_equal(merge__ahead(m, 7, 50, &left)->object, 1);
-	put_of(m, 3, 30, 2);
+	put_of(3, 30, 2);
 	assert_int_equal(merge__ahead(m, 7, 50, &left)->object, 1);
-	put_of(m, 1, 30, 3);
+	put_of(1, 30, 3);
 	assert_int_equal(merge__ahead(m, 7, 50, &left)->object, 3);
-	put_of(m, 4, 20, 4);
+	put_of(4, 20, 4);
 	assert_int_equal(merge__ahead(m, 7, 50, &left)->object, 4);
 }
 
 /* Kernel events count, samples do not. */
-static void latest_of_a_thread(void **state)
+TEST(latest_of_a_thread)
 {
-	struct merge *m = *state;
 	struct gt_record on = { .time = 10, .tid = 7, .kind = GT_CPU_ON };
 	struct {
 		struct gt_record rec;
@@ -311,49 +290,22 @@ static void latest_of_a_thread(void **state)
 	assert_int_equal(merge__time_after(m, 1, 7, 5), 5);
 }
 
-static void rewinds(void **state)
+TEST(rewinds)
 {
-	struct merge *m = *state;
-
-	put_at(m, 0, 10, 0);
-	put_at(m, 1, 11, 0);
-	put_at(m, 0, 12, 1);
-	expect_times(m, 11, (uint64_t[]){ 10, 11 }, 2);
+	put_at(0, 10, 0);
+	put_at(1, 11, 0);
+	put_at(0, 12, 1);
+	expect_times(11, (uint64_t[]){ 10, 11 }, 2);
 	merge__rewind(m);
-	expect_times(m, 20, (uint64_t[]){ 10, 11, 12 }, 3);
+	expect_times(20, (uint64_t[]){ 10, 11, 12 }, 3);
 }
 
-static void is_crowded(void **state)
+TEST(is_crowded)
 {
-	struct merge *m = *state;
 	uint64_t n = 0;
 
 	for (; !merge__is_crowded(m); n++)
-		put_at(m, 0, n, (uint32_t)n);
+		put_at(0, n, (uint32_t)n);
 	assert_in_range(n * (sizeof(struct gt_record) + sizeof(struct gt_execute) + 16),
 			MERGE_BYTES_MAX / 2, MERGE_BYTES_MAX / 2 + 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(orders_by_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(equal_times, setup, teardown),
-		cmocka_unit_test_setup_teardown(stops_at_the_watermark, setup, teardown),
-		cmocka_unit_test_setup_teardown(late_ones_come_next, setup, teardown),
-		cmocka_unit_test_setup_teardown(counts_holes, setup, teardown),
-		cmocka_unit_test_setup_teardown(reports_gaps, setup, teardown),
-		cmocka_unit_test_setup_teardown(reports_many_gaps_as_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(refuses_rings_out_of_range, setup, teardown),
-		cmocka_unit_test_setup_teardown(frees_memory, setup, teardown),
-		cmocka_unit_test_setup_teardown(random_streams, setup, teardown),
-		cmocka_unit_test_setup_teardown(looks_ahead, setup, teardown),
-		cmocka_unit_test_setup_teardown(looks_ahead_in_all_rings, setup, teardown),
-		cmocka_unit_test_setup_teardown(latest_of_a_thread, setup, teardown),
-		cmocka_unit_test_setup_teardown(rewinds, setup, teardown),
-		cmocka_unit_test_setup_teardown(is_crowded, setup, teardown),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

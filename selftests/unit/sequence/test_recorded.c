@@ -4,174 +4,141 @@
  * about it, and that goroutines are corrected afterwards. Under test: the second part of
  * sequence/losses.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "target/probe/site.h"
 #include "unit/machine.h"
 
 #define SECOND 1000000000ull
 #define ALL    (SITE_SET(SCHED) | SITE_SET(GC) | SITE_SET(KERNEL))
 
-static void recorded(struct machine *m, unsigned int sets)
+static void recorded(unsigned int sets)
 {
 	const struct gt_recorded r = { .sets = sets, .asked = ALL, .cost = 31000, .budget = 30000 };
 
-	machine_give(m, 1, GT_RECORDED, 0, 0, &r);
+	machine_give(1, GT_RECORDED, 0, 0, &r);
 }
 
 /* Goroutines 1 to 3 runnable, then 1 runs on thread 1 with P 0. */
-static void begin(struct machine *m)
+static void begin(void)
 {
-	start(m, 25, "go1.25.3", 3);
-	p_start(m, 1, 0);
-	execute(m, 1, 1);
-	flush(m);
-	forget(m);
+	start(25, "go1.25.3", 3);
+	p_start(1, 0);
+	execute(1, 1);
+	flush_and_forget();
 }
 
 /* The latest private data ends with the names of these sets. */
-static void assert_written(const struct machine *m, const char *sets)
+static void assert_written(const char *sets)
 {
 	size_t len = strlen(sets);
 
-	assert_true(m->writer.private_len > len + 8);
-	assert_memory_equal(m->writer.private + m->writer.private_len - len, sets, len);
+	assert_true(m.writer.private_len > len + 8);
+	assert_memory_equal(m.writer.private + m.writer.private_len - len, sets, len);
 }
 
-static void a_pause_hides_records(void **state)
+TEST(a_pause_hides_records)
 {
-	struct machine m;
 	uint64_t before;
 
-	begin(&m);
+	begin();
 	before = sequencer__go_losses(m.seq);
-	recorded(&m, 0);
-	expect(&m, "");
-	park(&m, 1, 1, 0);
-	execute(&m, 1, 2);
-	create(&m, 1, 4);
-	expect(&m, "");
+	recorded(0);
+	expect("");
+	park(1, 1, 0);
+	execute(1, 2);
+	create(1, 4);
+	expect("");
 	assert_int_equal(sequencer__go_losses(m.seq),
 			 before); /* the snapshots would be too early */
 	m.now += 2 * SECOND;
-	recorded(&m, ALL);
-	flush(&m);
+	recorded(ALL);
+	flush();
 	assert_true(sequencer__go_losses(m.seq) > before);
 	assert_non_null(
 		strstr(m.writer.text, "close")); /* a generation begins with what is recorded */
-	expect_no_repair(&m);
-	assert_int_equal(stats(&m)->lost, 0);
-	stop(&m);
+	expect_no_repair();
+	assert_int_equal(stats()->lost, 0);
 }
 
 /* Goroutine 1 has parked in the pause, and 2 runs: the snapshots show it. */
-static void corrected_after_a_pause(void **state)
+TEST(corrected_after_a_pause)
 {
 	struct snapshot first, second;
-	struct machine m;
 
-	begin(&m);
-	recorded(&m, 0);
+	begin();
+	recorded(0);
 	m.now += SECOND;
-	recorded(&m, ALL);
+	recorded(ALL);
 	m.now += SECOND;
-	flush(&m);
-	forget(&m);
+	flush_and_forget();
 	m.snap.ng = m.snap.nm = 0;
-	snap_g(&m, 1, GS_WAITING, 0);
-	snap_g(&m, 2, GS_RUNNING, 1);
-	snap_g(&m, 3, GS_RUNNABLE, 0);
-	snap_m(&m, 1, 0);
+	snap_g(1, GS_WAITING, 0);
+	snap_g(2, GS_RUNNING, 1);
+	snap_g(3, GS_RUNNABLE, 0);
+	snap_m(1, 0);
 	first = second = m.snap;
 	first.time = m.now;
 	first.time_end = second.time = m.now + 1;
 	second.time_end = m.now + 2;
 	m.now += STEP_NS;
 	assert_int_equal(sequencer__resnapshot(m.seq, &first, &second), 0);
-	expect(&m, "m1 GoBlock \"unspecified\" -\nstatus - g2 1 f2\nm1 GoStart g2 #1\n");
-	yield(&m, 1, 2, 0);
-	flush(&m);
+	expect("m1 GoBlock \"unspecified\" -\nstatus - g2 1 f2\nm1 GoStart g2 #1\n");
+	yield(1, 2, 0);
+	flush();
 	assert_non_null(strstr(m.writer.text, "GoStop"));
-	assert_int_equal(stats(&m)->dropped, 0);
-	stop(&m);
+	assert_int_equal(stats()->dropped, 0);
 }
 
 /* Goroutines are recorded all the time; nothing is corrected. */
-static void only_kernel_events_are_hidden(void **state)
+TEST(only_kernel_events_are_hidden)
 {
-	struct machine m;
 	uint64_t before;
 
-	begin(&m);
+	begin();
 	before = sequencer__go_losses(m.seq);
-	recorded(&m, SITE_SET(SCHED) | SITE_SET(GC));
-	flush(&m);
-	assert_written(&m, "sched,gc");
-	forget(&m);
-	yield(&m, 1, 1, 0);
-	execute(&m, 1, 2);
-	flush(&m);
+	recorded(SITE_SET(SCHED) | SITE_SET(GC));
+	flush();
+	assert_written("sched,gc");
+	forget();
+	yield(1, 1, 0);
+	execute(1, 2);
+	flush();
 	assert_non_null(strstr(m.writer.text, "GoStart g2"));
-	recorded(&m, ALL);
-	flush(&m);
+	recorded(ALL);
+	flush();
 	assert_int_equal(sequencer__go_losses(m.seq), before);
-	expect_no_repair(&m);
-	stop(&m);
+	expect_no_repair();
 }
 
 /* As a file may contain that was not made by a recorder. */
-static void repeated_and_unknown(void **state)
+TEST(repeated_and_unknown)
 {
-	struct machine m;
-
-	begin(&m);
+	begin();
 	for (unsigned int i = 0; i < 3; i++) {
-		recorded(&m, 0);
-		recorded(&m, 0);
-		recorded(&m, ~0u);
-		recorded(&m, ~0u);
-		recorded(&m, SITE_SET(FAULT));
+		recorded(0);
+		recorded(0);
+		recorded(~0u);
+		recorded(~0u);
+		recorded(SITE_SET(FAULT));
 	}
-	flush(&m);
-	yield(&m, 1, 1, 0);
-	flush(&m);
+	flush();
+	yield(1, 1, 0);
+	flush();
 	assert_non_null(strstr(m.writer.text, "GoStop"));
-	recorded(&m, 0);
+	recorded(0);
 	assert_int_equal(sequencer__finish(m.seq, m.now), 0); /* in a pause */
-	stop(&m);
 }
 
 /* It has no effect before the initial state is known. */
-static void too_early(void **state)
+TEST(too_early)
 {
-	struct machine m;
-
-	machine_init(&m, 25, "go1.25.3");
-	recorded(&m, ALL);
-	snap_g(&m, 1, GS_RUNNABLE, 0);
-	snap_give(&m);
-	p_start(&m, 1, 0);
-	execute(&m, 1, 1);
-	flush(&m);
+	machine_init(25, "go1.25.3");
+	recorded(ALL);
+	snap_g(1, GS_RUNNABLE, 0);
+	snap_give();
+	p_start(1, 0);
+	execute(1, 1);
+	flush();
 	assert_non_null(strstr(m.writer.text, "GoStart g1"));
-	expect_no_repair(&m);
-	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pause_hides_records),
-		cmocka_unit_test(corrected_after_a_pause),
-		cmocka_unit_test(only_kernel_events_are_hidden),
-		cmocka_unit_test(repeated_and_unknown),
-		cmocka_unit_test(too_early),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	expect_no_repair();
 }

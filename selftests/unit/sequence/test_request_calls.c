@@ -4,13 +4,7 @@
  * outcome that its results show; and of their names. Under test: sequence/state_request.c and
  * request_names.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "names/request_names.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
@@ -29,7 +23,7 @@ static void named(enum gt_preset preset, const char *want, const char *first, co
 	assert_string_equal(name, want);
 }
 
-static void names(void **state)
+TEST(names)
 {
 	named(GT_PRESET_SQL, "SELECT ? FROM t", "SELECT 'x'\nFROM t;", "");
 	named(GT_PRESET_SQL, "?", "", "");
@@ -49,7 +43,7 @@ static void names(void **state)
 
 RECORD(step, , enum gt_preset preset, enum gt_request_step step, uint64_t depth, uint32_t number)
 {
-	machine_give(m, tid, GT_REQUEST, G(1), 0,
+	machine_give(tid, GT_REQUEST, G(1), 0,
 		     &(struct gt_request){ .depth = depth,
 					   .text = { GT_TEXT_EMPTY, GT_TEXT_EMPTY },
 					   .number = number,
@@ -57,14 +51,14 @@ RECORD(step, , enum gt_preset preset, enum gt_request_step step, uint64_t depth,
 					   .step = (gt_u8)step });
 }
 
-static void begin(struct machine *m, enum gt_preset preset, uint64_t depth)
+static void begin(enum gt_preset preset, uint64_t depth)
 {
-	step(m, 1, preset, GT_REQUEST_BEGINS, depth, GT_REQUEST_NO_NUMBER);
+	step(1, preset, GT_REQUEST_BEGINS, depth, GT_REQUEST_NO_NUMBER);
 }
 
-static void end(struct machine *m, enum gt_preset preset, uint64_t depth, uint32_t number)
+static void end(enum gt_preset preset, uint64_t depth, uint32_t number)
 {
-	step(m, 1, preset, GT_REQUEST_RETURNS, depth, number);
+	step(1, preset, GT_REQUEST_RETURNS, depth, number);
 }
 
 #define ONE   "281474976710657"
@@ -82,83 +76,63 @@ static void end(struct machine *m, enum gt_preset preset, uint64_t depth, uint32
 #define FAILED(id)		   LOG(id, "error", "the call returned an error")
 
 /* A call within another one is the same request; only the return of the outer one ends it. */
-static void depths(void **state)
+TEST(depths)
 {
-	struct machine m;
-
-	running(&m, 25, "go1.26.8", 3);
-	end(&m, GT_PRESET_SQL, 100, 0);
-	begin(&m, GT_PRESET_SQL, 100);
-	begin(&m, GT_PRESET_SQL, 200);
-	end(&m, GT_PRESET_SQL, 200, 1);
-	end(&m, GT_PRESET_SQL, 100, 0);
-	end(&m, GT_PRESET_SQL, 100, 1);
-	expect(&m, BEGUN(ONE, "0") ENDED(ONE, "?"));
-	finish(&m);
+	running(25, "go1.26.8", 3);
+	end(GT_PRESET_SQL, 100, 0);
+	begin(GT_PRESET_SQL, 100);
+	begin(GT_PRESET_SQL, 200);
+	end(GT_PRESET_SQL, 200, 1);
+	end(GT_PRESET_SQL, 100, 0);
+	end(GT_PRESET_SQL, 100, 1);
+	expect(BEGUN(ONE, "0") ENDED(ONE, "?"));
+	expect_no_repair();
 }
 
-static void outcomes(void **state)
+TEST(outcomes)
 {
-	struct machine m;
-
-	running(&m, 25, "go1.26.8", 3);
-	begin(&m, GT_PRESET_SQL, 100);
-	end(&m, GT_PRESET_SQL, 100, 4096);
-	begin(&m, GT_PRESET_HTTP_CLIENT, 100);
-	end(&m, GT_PRESET_HTTP_CLIENT, 100, 204);
-	begin(&m, GT_PRESET_HTTP_CLIENT, 100);
-	end(&m, GT_PRESET_HTTP_CLIENT, 100, GT_REQUEST_NO_NUMBER);
-	expect(&m,
-	       BEGUN(ONE, "0") FAILED(ONE) ENDED(ONE, "?") BEGUN(TWO, "0") LOG(TWO, "status", "204")
+	running(25, "go1.26.8", 3);
+	begin(GT_PRESET_SQL, 100);
+	end(GT_PRESET_SQL, 100, 4096);
+	begin(GT_PRESET_HTTP_CLIENT, 100);
+	end(GT_PRESET_HTTP_CLIENT, 100, 204);
+	begin(GT_PRESET_HTTP_CLIENT, 100);
+	end(GT_PRESET_HTTP_CLIENT, 100, GT_REQUEST_NO_NUMBER);
+	expect(BEGUN(ONE, "0") FAILED(ONE) ENDED(ONE, "?") BEGUN(TWO, "0") LOG(TWO, "status", "204")
 		       ENDED(TWO, "GET ") BEGUN(THREE, "0") FAILED(THREE) ENDED(THREE, "GET "));
-	finish(&m);
+	expect_no_repair();
 }
 
 /* The first status counts; without one the call has failed. */
-static void statuses(void **state)
+TEST(statuses)
 {
-	struct machine m;
-
-	running(&m, 25, "go1.26.8", 3);
-	step(&m, 1, GT_PRESET_GRPC, GT_REQUEST_RESULT, 200, 5);
-	begin(&m, GT_PRESET_GRPC, 100);
-	step(&m, 1, GT_PRESET_GRPC, GT_REQUEST_RESULT, 200, GT_REQUEST_NO_NUMBER);
-	step(&m, 1, GT_PRESET_GRPC, GT_REQUEST_RESULT, 200, 0);
-	step(&m, 1, GT_PRESET_GRPC, GT_REQUEST_RESULT, 200, 5);
-	end(&m, GT_PRESET_GRPC, 100, GT_REQUEST_NO_NUMBER);
-	begin(&m, GT_PRESET_GRPC, 100);
-	step(&m, 1, GT_PRESET_GRPC, GT_REQUEST_RESULT, 300, 100);
-	end(&m, GT_PRESET_GRPC, 100, GT_REQUEST_NO_NUMBER);
-	begin(&m, GT_PRESET_GRPC, 100);
-	end(&m, GT_PRESET_GRPC, 100, GT_REQUEST_NO_NUMBER);
-	expect(&m, BEGUN(ONE, "0") LOG(ONE, "grpc-status", "0") ENDED(ONE, "?") BEGUN(TWO, "0")
-			   LOG(TWO, "grpc-status", "other") FAILED(TWO) ENDED(TWO, "?")
-				   BEGUN(THREE, "0") FAILED(THREE) ENDED(THREE, "?"));
-	finish(&m);
+	running(25, "go1.26.8", 3);
+	step(1, GT_PRESET_GRPC, GT_REQUEST_RESULT, 200, 5);
+	begin(GT_PRESET_GRPC, 100);
+	step(1, GT_PRESET_GRPC, GT_REQUEST_RESULT, 200, GT_REQUEST_NO_NUMBER);
+	step(1, GT_PRESET_GRPC, GT_REQUEST_RESULT, 200, 0);
+	step(1, GT_PRESET_GRPC, GT_REQUEST_RESULT, 200, 5);
+	end(GT_PRESET_GRPC, 100, GT_REQUEST_NO_NUMBER);
+	begin(GT_PRESET_GRPC, 100);
+	step(1, GT_PRESET_GRPC, GT_REQUEST_RESULT, 300, 100);
+	end(GT_PRESET_GRPC, 100, GT_REQUEST_NO_NUMBER);
+	begin(GT_PRESET_GRPC, 100);
+	end(GT_PRESET_GRPC, 100, GT_REQUEST_NO_NUMBER);
+	expect(BEGUN(ONE, "0") LOG(ONE, "grpc-status", "0") ENDED(ONE, "?") BEGUN(TWO, "0")
+		       LOG(TWO, "grpc-status", "other") FAILED(TWO) ENDED(TWO, "?")
+			       BEGUN(THREE, "0") FAILED(THREE) ENDED(THREE, "?"));
+	expect_no_repair();
 }
 
 /* One kind within another is a subtask; a panic that leaves both ends them with the next request. */
-static void nested(void **state)
+TEST(nested)
 {
-	struct machine m;
-
-	running(&m, 25, "go1.26.8", 3);
-	begin(&m, GT_PRESET_GRPC_CLIENT, 100);
-	begin(&m, GT_PRESET_DNS, 200);
-	begin(&m, GT_PRESET_SQL, 100);
-	end(&m, GT_PRESET_SQL, 100, 0);
-	expect(&m, BEGUN(ONE, "0") BEGUN(TWO, ONE) ENDED(TWO, "") ENDED(ONE, "") BEGUN(THREE, "0")
-			   ENDED(THREE, "?"));
-	finish(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),    cmocka_unit_test(depths), cmocka_unit_test(outcomes),
-		cmocka_unit_test(statuses), cmocka_unit_test(nested),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	running(25, "go1.26.8", 3);
+	begin(GT_PRESET_GRPC_CLIENT, 100);
+	begin(GT_PRESET_DNS, 200);
+	begin(GT_PRESET_SQL, 100);
+	end(GT_PRESET_SQL, 100, 0);
+	expect(BEGUN(ONE, "0") BEGUN(TWO, ONE) ENDED(TWO, "") ENDED(ONE, "") BEGUN(THREE, "0")
+		       ENDED(THREE, "?"));
+	expect_no_repair();
 }

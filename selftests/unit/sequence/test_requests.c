@@ -4,14 +4,7 @@
  * whatever becomes of its handler. Under test: names/request_names.c, open_requests.c and
  * state_request.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "names/request_names.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
@@ -31,7 +24,7 @@ static void named(const char *want, const char *method, const char *path, const 
 	assert_string_equal(name, want);
 }
 
-static void paths(void **state)
+TEST(paths)
 {
 	named("GET /x", "GET", "/x", "");
 	named("GET /users/{id}", "GET", "/users/7", "");
@@ -48,7 +41,7 @@ static void paths(void **state)
 	named("OPTIONS *", "OPTIONS", "*", "");
 }
 
-static void patterns(void **state)
+TEST(patterns)
 {
 	named("GET /users/{id}", "GET", "/users/7", "/users/{id}");
 	named("GET /users/{id}", "GET", "/users/7", "GET /users/{id}");
@@ -58,7 +51,7 @@ static void patterns(void **state)
 	named("GET none", "GET", "/a", "none");
 }
 
-static void forged(void **state)
+TEST(forged)
 {
 	named("? /a", "", "/a", "");
 	named("? /a", "G\nET", "/a", "");
@@ -67,7 +60,7 @@ static void forged(void **state)
 	named("GET /?", "GET", "/\xff", "");
 }
 
-static void long_name(void **state)
+TEST(long_name)
 {
 	char path[2000], name[REQUEST_NAME_SIZE];
 	struct request_part part[REQUEST_PARTS] = { { "GET", 3 }, { path, sizeof(path) }, {} };
@@ -90,7 +83,7 @@ enum { GET = 100, USERS = 101, ROUTE = 102 };
 RECORD(step, , enum gt_request_step step, uint64_t depth, uint64_t text0, uint64_t text1,
        uint32_t number)
 {
-	machine_give(m, tid, GT_REQUEST, G(1), 0,
+	machine_give(tid, GT_REQUEST, G(1), 0,
 		     &(struct gt_request){
 			     .depth = depth,
 			     .text = { text0, text1 },
@@ -100,8 +93,8 @@ RECORD(step, , enum gt_request_step step, uint64_t depth, uint64_t text0, uint64
 		     });
 }
 
-#define BEGIN(depth)		     step(&m, 1, GT_REQUEST_BEGINS, depth, GET, USERS, GT_REQUEST_NO_NUMBER)
-#define END(status)		     step(&m, 1, GT_REQUEST_ENDS, 100, 0, 0, status)
+#define BEGIN(depth)		     step(1, GT_REQUEST_BEGINS, depth, GET, USERS, GT_REQUEST_NO_NUMBER)
+#define END(status)		     step(1, GT_REQUEST_ENDS, 100, 0, 0, status)
 
 /* Ids of the tasks, and their events: a begin is written before its name is known. */
 #define ONE			     "281474976710657 "
@@ -112,21 +105,21 @@ RECORD(step, , enum gt_request_step step, uint64_t depth, uint64_t text0, uint64
 #define LOG(task, category, message) "m1 UserLog " task "\"" category "\" \"" message "\" -\n"
 #define ENDED(task, name)	     "m1 UserRegionEnd " task "\"" name "\" -\nm1 UserTaskEnd " task "-\n"
 
-static void serving(struct machine *m)
+static void serving(void)
 {
-	running(m, 25, "go1.26.8", 3);
-	say(m, GET, "GET");
-	say(m, USERS, "/users/7");
-	say(m, ROUTE, "/users/{name}");
+	running(25, "go1.26.8", 3);
+	say(GET, "GET");
+	say(USERS, "/users/7");
+	say(ROUTE, "/users/{name}");
 }
 
 /* How many string ids have this text, in the open generation. */
-static unsigned int ids(const struct machine *m, const char *text)
+static unsigned int ids(const char *text)
 {
 	unsigned int n = 0;
 
-	for (uint32_t id = 1; id <= intern__strings(m->intern); id++) {
-		struct trace_string s = intern__text_at(m->intern, id);
+	for (uint32_t id = 1; id <= intern__strings(m.intern); id++) {
+		struct trace_string s = intern__text_at(m.intern, id);
 
 		n += s.len == strlen(text) && !memcmp(s.data, text, s.len);
 	}
@@ -134,108 +127,82 @@ static unsigned int ids(const struct machine *m, const char *text)
 }
 
 /* The name that is known at the end is that of the begin: the id that was reserved gets it. */
-static void named_later(void **state)
+TEST(named_later)
 {
-	struct machine m;
-
-	serving(&m);
+	serving();
 	BEGIN(100);
 	BEGIN(200); /* a call within the request */
-	flush(&m);
-	assert_int_equal(ids(&m, "GET /users/{name}"), 0);
-	step(&m, 1, GT_REQUEST_NAMED, 300, ROUTE, 0, GT_REQUEST_NO_NUMBER);
+	flush();
+	assert_int_equal(ids("GET /users/{name}"), 0);
+	step(1, GT_REQUEST_NAMED, 300, ROUTE, 0, GT_REQUEST_NO_NUMBER);
 	END(0);
 	BEGIN(100);
-	step(&m, 1, GT_REQUEST_ENDS, 100, GT_TEXT_UNREAD, 0, 503);
+	step(1, GT_REQUEST_ENDS, 100, GT_TEXT_UNREAD, 0, 503);
 	END(200); /* of none */
-	expect(&m, BEGUN(ONE) LOG(ONE, "status", "200") ENDED(ONE, "GET /users/{name}") BEGUN(TWO)
-			   LOG(TWO, "status", "503") ENDED(TWO, "GET /users/{id}"));
-	assert_int_equal(ids(&m, "GET /users/{name}"), 2);
-	assert_int_equal(ids(&m, "GET /users/{id}"), 2);
-	assert_int_equal(ids(&m, ""), 0);
-	finish(&m);
+	expect(BEGUN(ONE) LOG(ONE, "status", "200") ENDED(ONE, "GET /users/{name}") BEGUN(TWO)
+		       LOG(TWO, "status", "503") ENDED(TWO, "GET /users/{id}"));
+	assert_int_equal(ids("GET /users/{name}"), 2);
+	assert_int_equal(ids("GET /users/{id}"), 2);
+	assert_int_equal(ids(""), 0);
+	expect_no_repair();
 }
 
 /* The handler panics, takes over the connection, or its end was lost. */
-static void unfinished(void **state)
+TEST(unfinished)
 {
-	struct machine m;
-
-	serving(&m);
+	serving();
 	BEGIN(100);
-	step(&m, 1, GT_REQUEST_LEFT, 100, 0, 0, GT_REQUEST_NO_NUMBER);
+	step(1, GT_REQUEST_LEFT, 100, 0, 0, GT_REQUEST_NO_NUMBER);
 	BEGIN(100);
-	step(&m, 1, GT_REQUEST_TAKEN, 300, 0, 0, GT_REQUEST_NO_NUMBER);
-	step(&m, 1, GT_REQUEST_LEFT, 100, 0, 0, GT_REQUEST_NO_NUMBER);
+	step(1, GT_REQUEST_TAKEN, 300, 0, 0, GT_REQUEST_NO_NUMBER);
+	step(1, GT_REQUEST_LEFT, 100, 0, 0, GT_REQUEST_NO_NUMBER);
 	BEGIN(100);
 	BEGIN(100);
 	END(404);
-	expect(&m,
-	       BEGUN(ONE) LOG(ONE, "error", "the handler did not return")
+	expect(BEGUN(ONE) LOG(ONE, "error", "the handler did not return")
 		       ENDED(ONE, "GET /users/{id}") BEGUN(TWO) ENDED(TWO, "GET /users/{id}")
 			       BEGUN(THREE) ENDED(THREE, "") BEGUN(FOUR) LOG(FOUR, "status", "404")
 				       ENDED(FOUR, "GET /users/{id}"));
-	assert_int_equal(ids(&m, "GET /users/{id}"), 5);
-	finish(&m);
+	assert_int_equal(ids("GET /users/{id}"), 5);
+	expect_no_repair();
 }
 
 /* Its goroutine ends: so has the handler, by a panic. */
-static void goroutine_ends(void **state)
+TEST(goroutine_ends)
 {
-	struct machine m;
-
-	serving(&m);
+	serving();
 	BEGIN(100);
-	destroy(&m, 1, 1);
-	expect(&m, BEGUN(ONE) LOG(ONE, "error", "the handler did not return")
-			   ENDED(ONE, "GET /users/{id}") "m1 GoDestroy\n");
-	stop(&m);
+	destroy(1, 1);
+	expect(BEGUN(ONE) LOG(ONE, "error", "the handler did not return")
+		       ENDED(ONE, "GET /users/{id}") "m1 GoDestroy\n");
 }
 
 /* Names beyond the limit, and texts that were not recorded. */
-static void few_names(void **state)
+TEST(few_names)
 {
-	struct machine m;
-
-	serving(&m);
+	serving();
 	sequencer__max_names(m.seq, 1);
 	BEGIN(100);
 	END(200);
-	step(&m, 1, GT_REQUEST_BEGINS, 100, GT_TEXT_UNREAD, GT_TEXT_UNREAD, GT_REQUEST_NO_NUMBER);
+	step(1, GT_REQUEST_BEGINS, 100, GT_TEXT_UNREAD, GT_TEXT_UNREAD, GT_REQUEST_NO_NUMBER);
 	END(1000);
 	BEGIN(100);
 	END(200);
-	expect(&m, BEGUN(ONE) LOG(ONE, "status", "200") ENDED(ONE, "GET /users/{id}") BEGUN(TWO)
-			   ENDED(TWO, "other") BEGUN(THREE) LOG(THREE, "status", "200")
-				   ENDED(THREE, "GET /users/{id}"));
-	finish(&m);
+	expect(BEGUN(ONE) LOG(ONE, "status", "200") ENDED(ONE, "GET /users/{id}") BEGUN(TWO)
+		       ENDED(TWO, "other") BEGUN(THREE) LOG(THREE, "status", "200")
+			       ENDED(THREE, "GET /users/{id}"));
+	expect_no_repair();
 }
 
 /* What no probe sends. */
-static void invalid(void **state)
+TEST(invalid)
 {
-	struct machine m;
-
-	serving(&m);
-	step(&m, 1, GT_REQUEST_STEPS, 100, GET, USERS, 0);
+	serving();
+	step(1, GT_REQUEST_STEPS, 100, GET, USERS, 0);
 	BEGIN(0);
 	BEGIN(UINT64_MAX);
-	machine_give(&m, 1, GT_REQUEST, G(1), 0,
+	machine_give(1, GT_REQUEST, G(1), 0,
 		     &(struct gt_request){ .depth = 100, .preset = GT_PRESETS });
-	expect(&m, "");
-	assert_int_equal(stats(&m)->dropped, 4);
-	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paths),	  cmocka_unit_test(patterns),
-		cmocka_unit_test(forged),	  cmocka_unit_test(long_name),
-		cmocka_unit_test(named_later),	  cmocka_unit_test(unfinished),
-		cmocka_unit_test(goroutine_ends), cmocka_unit_test(few_names),
-		cmocka_unit_test(invalid),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	expect("");
+	assert_int_equal(stats()->dropped, 4);
 }

@@ -4,12 +4,7 @@
  * fail: records that precede their causes, lost records, and records without effect. Rules that
  * apply to all releases are tested for each; test_state.c has the plain case of each rule.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/machine.h"
 
 static const char *const releases[] = {
@@ -33,93 +28,84 @@ static void on_all(void (*test)(const char *go))
 /* The time of the thief's acquirep is before that of the owner's releasep. */
 static void acquired_before_released(const char *go)
 {
-	struct machine m;
-
-	running(&m, 25, go, 3);
-	park(&m, 1, 1, 0);
-	p_start(&m, 2, 0);
-	p_stop(&m, 1, 0);
-	execute(&m, 2, 2);
-	expect(&m, "m1 GoBlock \"unspecified\" -\n"
-		   "m1 ProcStop\n"
-		   "m2 ProcStart p0 #2\n"
-		   "m2 GoStart g2 #1\n");
-	finish(&m);
+	running(25, go, 3);
+	park(1, 1, 0);
+	p_start(2, 0);
+	p_stop(1, 0);
+	execute(2, 2);
+	expect("m1 GoBlock \"unspecified\" -\n"
+	       "m1 ProcStop\n"
+	       "m2 ProcStart p0 #2\n"
+	       "m2 GoStart g2 #1\n");
+	expect_no_repair();
 }
 
-static void rule_1_out_of_order(void **state)
+TEST(rule_1_out_of_order)
 {
 	on_all(acquired_before_released);
 }
 
 /* A P moves from thread to thread while the first releasep is late: in the order of moves. */
-static void rule_1_waiters_in_order(void **state)
+TEST(rule_1_waiters_in_order)
 {
-	struct machine m;
-
-	running(&m, 25, "go1.25.3", 3);
-	park(&m, 1, 1, 0);
-	p_start(&m, 2, 0);
-	execute(&m, 2, 2);
-	park(&m, 2, 2, 0);
-	p_stop(&m, 2, 0);
-	p_start(&m, 3, 0);
-	execute(&m, 3, 3);
-	p_stop(&m, 1, 0);
-	expect(&m, "m1 GoBlock \"unspecified\" -\n"
-		   "m1 ProcStop\n"
-		   "m2 ProcStart p0 #2\n"
-		   "m2 GoStart g2 #1\n"
-		   "m2 GoBlock \"unspecified\" -\n"
-		   "m2 ProcStop\n"
-		   "m3 ProcStart p0 #3\n"
-		   "m3 GoStart g3 #1\n");
-	finish(&m);
+	running(25, "go1.25.3", 3);
+	park(1, 1, 0);
+	p_start(2, 0);
+	execute(2, 2);
+	park(2, 2, 0);
+	p_stop(2, 0);
+	p_start(3, 0);
+	execute(3, 3);
+	p_stop(1, 0);
+	expect("m1 GoBlock \"unspecified\" -\n"
+	       "m1 ProcStop\n"
+	       "m2 ProcStart p0 #2\n"
+	       "m2 GoStart g2 #1\n"
+	       "m2 GoBlock \"unspecified\" -\n"
+	       "m2 ProcStop\n"
+	       "m3 ProcStart p0 #3\n"
+	       "m3 GoStart g3 #1\n");
+	expect_no_repair();
 }
 
 /* releasep of a P that the model has elsewhere or nowhere has no effect; a lost one is inserted. */
-static void rule_1_release_lost(void **state)
+TEST(rule_1_release_lost)
 {
-	struct machine m;
-
-	running(&m, 25, "go1.25.3", 3);
-	p_stop(&m, 2, 0);
-	p_stop(&m, 2, 3);
-	park(&m, 1, 1, 0);
-	p_start(&m, 2, 0);
-	execute(&m, 2, 2);
+	running(25, "go1.25.3", 3);
+	p_stop(2, 0);
+	p_stop(2, 3);
+	park(1, 1, 0);
+	p_start(2, 0);
+	execute(2, 2);
 	m.now += HOLD_OVER_NS;
-	execute(&m, 2, 3);
-	flush(&m);
+	execute(2, 3);
+	flush();
 	assert_non_null(strstr(m.writer.text, "m1 GoBlock \"unspecified\" -\n"
 					      "m1 ProcStop\n"
 					      "m2 ProcStart p0 #2\n"
 					      "m2 GoStart g2 #1\n"));
-	assert_int_equal(stats(&m)->dropped, 2);
-	assert_true(stats(&m)->repairs > 0);
-	stop(&m);
+	assert_int_equal(stats()->dropped, 2);
+	assert_true(stats()->repairs > 0);
 }
 
 /* handoffp is also called for a running or idle P: that is not a steal, and none happens twice. */
 static void handoff_of_others(const char *go)
 {
-	struct machine m;
-
-	running(&m, 25, go, 3);
-	p_handoff(&m, 9, 0);
-	p_handoff(&m, 9, 2);
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	p_handoff(&m, 9, 0);
-	p_handoff(&m, 8, 0);
-	lost(&m, 1);
-	on_g(&m, 1, GT_SYSCALL_NO_P, 1);
-	expect(&m, "m1 GoSyscallBegin #2 -\n"
-		   "m9 ProcSteal p0 #3 m1\n"
-		   "m1 GoSyscallEndBlocked\n");
-	finish(&m);
+	running(25, go, 3);
+	p_handoff(9, 0);
+	p_handoff(9, 2);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	p_handoff(9, 0);
+	p_handoff(8, 0);
+	lost(1);
+	on_g(1, GT_SYSCALL_NO_P, 1);
+	expect("m1 GoSyscallBegin #2 -\n"
+	       "m9 ProcSteal p0 #3 m1\n"
+	       "m1 GoSyscallEndBlocked\n");
+	expect_no_repair();
 }
 
-static void rule_2_handoff_without_effect(void **state)
+TEST(rule_2_handoff_without_effect)
 {
 	on_all(handoff_of_others);
 }
@@ -127,74 +113,67 @@ static void rule_2_handoff_without_effect(void **state)
 /* Rule 3: the thief has passed the P on before the goroutine returns to it. */
 static void stolen_and_given_back(const char *go)
 {
-	struct machine m;
-
-	running(&m, 25, go, 3);
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	p_start(&m, 2, 0);
-	p_stop(&m, 2, 0);
-	lost(&m, 1);
-	p_start(&m, 1, 0);
-	on_g(&m, 1, GT_SYSCALL_EXIT, 1);
-	expect(&m, "m1 GoSyscallBegin #2 -\n"
-		   "m2 ProcSteal p0 #3 m1\n"
-		   "m2 ProcStart p0 #4\n"
-		   "m2 ProcStop\n"
-		   "m1 ProcStart p0 #5\n"
-		   "m1 GoSyscallEndBlocked\n"
-		   "m1 GoStart g1 #2\n");
-	finish(&m);
+	running(25, go, 3);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	p_start(2, 0);
+	p_stop(2, 0);
+	lost(1);
+	p_start(1, 0);
+	on_g(1, GT_SYSCALL_EXIT, 1);
+	expect("m1 GoSyscallBegin #2 -\n"
+	       "m2 ProcSteal p0 #3 m1\n"
+	       "m2 ProcStart p0 #4\n"
+	       "m2 ProcStop\n"
+	       "m1 ProcStart p0 #5\n"
+	       "m1 GoSyscallEndBlocked\n"
+	       "m1 GoStart g1 #2\n");
+	expect_no_repair();
 }
 
-static void rule_3_passed_on_and_returned(void **state)
+TEST(rule_3_passed_on_and_returned)
 {
 	each(0, LAST_WITH_CALL_SITE, stolen_and_given_back);
 }
 
 /* The model has the P elsewhere: its holder loses it, with its goroutine. */
-static void rule_3_release_lost(void **state)
+TEST(rule_3_release_lost)
 {
-	struct machine m;
-
-	running(&m, 25, "go1.25.3", 3);
-	p_start(&m, 2, 0);
-	execute(&m, 2, 2);
+	running(25, "go1.25.3", 3);
+	p_start(2, 0);
+	execute(2, 2);
 	m.now += HOLD_OVER_NS;
-	park(&m, 2, 2, 0);
-	expect(&m, "m1 GoStop \"unspecified\" -\n"
-		   "m1 ProcStop\n"
-		   "m2 ProcStart p0 #2\n"
-		   "m2 GoStart g2 #1\n"
-		   "m2 GoBlock \"unspecified\" -\n");
-	assert_int_equal(stats(&m)->repairs, 1);
-	stop(&m);
+	park(2, 2, 0);
+	expect("m1 GoStop \"unspecified\" -\n"
+	       "m1 ProcStop\n"
+	       "m2 ProcStart p0 #2\n"
+	       "m2 GoStart g2 #1\n"
+	       "m2 GoBlock \"unspecified\" -\n");
+	assert_int_equal(stats()->repairs, 1);
 }
 
 /* Rule 4: a P is stolen, used, left idle, and taken back; no acquirep precedes the exit. */
 static void reacquired_idle(const char *go)
 {
-	struct machine m;
-
-	running(&m, 25, go, 3);
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	p_start(&m, 2, 0);
-	execute(&m, 2, 2);
-	on_g(&m, 2, GT_SYSCALL_ENTER, 2);
-	p_handoff(&m, 9, 0);
-	on_g(&m, 1, GT_SYSCALL_EXIT, 1);
-	expect(&m, "m1 GoSyscallBegin #2 -\n"
-		   "m2 ProcSteal p0 #3 m1\n"
-		   "m2 ProcStart p0 #4\n"
-		   "m2 GoStart g2 #1\n"
-		   "m2 GoSyscallBegin #5 -\n"
-		   "m9 ProcSteal p0 #6 m2\n"
-		   "m1 ProcStart p0 #7\n"
-		   "m1 GoSyscallEndBlocked\n"
-		   "m1 GoStart g1 #2\n");
-	finish(&m);
+	running(25, go, 3);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	p_start(2, 0);
+	execute(2, 2);
+	on_g(2, GT_SYSCALL_ENTER, 2);
+	p_handoff(9, 0);
+	on_g(1, GT_SYSCALL_EXIT, 1);
+	expect("m1 GoSyscallBegin #2 -\n"
+	       "m2 ProcSteal p0 #3 m1\n"
+	       "m2 ProcStart p0 #4\n"
+	       "m2 GoStart g2 #1\n"
+	       "m2 GoSyscallBegin #5 -\n"
+	       "m9 ProcSteal p0 #6 m2\n"
+	       "m1 ProcStart p0 #7\n"
+	       "m1 GoSyscallEndBlocked\n"
+	       "m1 GoStart g1 #2\n");
+	expect_no_repair();
 }
 
-static void rule_4_idle_p_taken_back(void **state)
+TEST(rule_4_idle_p_taken_back)
 {
 	each(0, LAST_WITH_CALL_SITE, reacquired_idle);
 }
@@ -202,114 +181,104 @@ static void rule_4_idle_p_taken_back(void **state)
 /* The exit's time is before that of the system call in which the other thread left the P. */
 static void exit_before_enter(const char *go)
 {
-	struct machine m;
-
-	running(&m, 25, go, 3);
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	p_handoff(&m, 9, 0);
-	p_start(&m, 2, 0);
-	execute(&m, 2, 2);
-	on_g(&m, 1, GT_SYSCALL_EXIT, 1);
-	on_g(&m, 2, GT_SYSCALL_ENTER, 2);
-	expect(&m, "m1 GoSyscallBegin #2 -\n"
-		   "m9 ProcSteal p0 #3 m1\n"
-		   "m2 ProcStart p0 #4\n"
-		   "m2 GoStart g2 #1\n"
-		   "m2 GoSyscallBegin #5 -\n"
-		   "m1 ProcSteal p0 #6 m2\n"
-		   "m1 ProcStart p0 #7\n"
-		   "m1 GoSyscallEndBlocked\n"
-		   "m1 GoStart g1 #2\n");
-	finish(&m);
+	running(25, go, 3);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	p_handoff(9, 0);
+	p_start(2, 0);
+	execute(2, 2);
+	on_g(1, GT_SYSCALL_EXIT, 1);
+	on_g(2, GT_SYSCALL_ENTER, 2);
+	expect("m1 GoSyscallBegin #2 -\n"
+	       "m9 ProcSteal p0 #3 m1\n"
+	       "m2 ProcStart p0 #4\n"
+	       "m2 GoStart g2 #1\n"
+	       "m2 GoSyscallBegin #5 -\n"
+	       "m1 ProcSteal p0 #6 m2\n"
+	       "m1 ProcStart p0 #7\n"
+	       "m1 GoSyscallEndBlocked\n"
+	       "m1 GoStart g1 #2\n");
+	expect_no_repair();
 }
 
-static void rule_4_out_of_order(void **state)
+TEST(rule_4_out_of_order)
 {
 	each(0, LAST_WITH_CALL_SITE, exit_before_enter);
 }
 
 /* Rule 5: between exitsyscall's entry and its CAS, the P goes to the thread that acquires it. */
-static void rule_5_stolen_meanwhile(void **state)
+TEST(rule_5_stolen_meanwhile)
 {
-	struct machine m;
-
-	running(&m, 25, "go1.26.0", 3);
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
-	p_start(&m, 2, 0);
-	execute(&m, 2, 2);
-	lost(&m, 1);
-	on_g(&m, 1, GT_SYSCALL_NO_P, 1);
-	expect(&m, "m1 GoSyscallBegin #2 -\n"
-		   "m2 ProcSteal p0 #3 m1\n"
-		   "m2 ProcStart p0 #4\n"
-		   "m2 GoStart g2 #1\n"
-		   "m1 GoSyscallEndBlocked\n");
-	finish(&m);
+	running(25, "go1.26.0", 3);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	on_g(1, GT_SYSCALL_TRY_EXIT, 1);
+	p_start(2, 0);
+	execute(2, 2);
+	lost(1);
+	on_g(1, GT_SYSCALL_NO_P, 1);
+	expect("m1 GoSyscallBegin #2 -\n"
+	       "m2 ProcSteal p0 #3 m1\n"
+	       "m2 ProcStart p0 #4\n"
+	       "m2 GoStart g2 #1\n"
+	       "m1 GoSyscallEndBlocked\n");
+	expect_no_repair();
 }
 
 /* The P is kept, and the thread's next event is another system call, a stop, or an end. */
-static void rule_5_p_kept(void **state)
+TEST(rule_5_p_kept)
 {
-	struct machine m;
-
-	running(&m, 25, "go1.26.0", 3);
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
-	yield(&m, 1, 1, GT_YIELD_PREEMPTED);
-	execute(&m, 1, 1);
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
-	create(&m, 1, 5);
-	destroy(&m, 1, 1);
-	expect(&m, "m1 GoSyscallBegin #2 -\n"
-		   "m1 GoSyscallEnd\n"
-		   "m1 GoSyscallBegin #3 -\n"
-		   "m1 GoSyscallEnd\n"
-		   "m1 GoStop \"preempted\" -\n"
-		   "m1 GoStart g1 #2\n"
-		   "m1 GoSyscallBegin #4 -\n"
-		   "m1 GoSyscallEnd\n"
-		   "m1 GoCreate g5 f15 -\n"
-		   "m1 GoDestroy\n");
-	finish(&m);
+	running(25, "go1.26.0", 3);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	on_g(1, GT_SYSCALL_TRY_EXIT, 1);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	on_g(1, GT_SYSCALL_TRY_EXIT, 1);
+	yield(1, 1, GT_YIELD_PREEMPTED);
+	execute(1, 1);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	on_g(1, GT_SYSCALL_TRY_EXIT, 1);
+	create(1, 5);
+	destroy(1, 1);
+	expect("m1 GoSyscallBegin #2 -\n"
+	       "m1 GoSyscallEnd\n"
+	       "m1 GoSyscallBegin #3 -\n"
+	       "m1 GoSyscallEnd\n"
+	       "m1 GoStop \"preempted\" -\n"
+	       "m1 GoStart g1 #2\n"
+	       "m1 GoSyscallBegin #4 -\n"
+	       "m1 GoSyscallEnd\n"
+	       "m1 GoCreate g5 f15 -\n"
+	       "m1 GoDestroy\n");
+	expect_no_repair();
 }
 
 /* The P is lost, and the P found instead is the same again. */
-static void rule_5_same_p_found_again(void **state)
+TEST(rule_5_same_p_found_again)
 {
-	struct machine m;
-
-	running(&m, 25, "go1.26.0", 3);
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
-	lost(&m, 1);
-	p_start(&m, 1, 0);
-	park(&m, 1, 1, 0);
-	expect(&m, "m1 GoSyscallBegin #2 -\n"
-		   "m1 ProcSteal p0 #3 m1\n"
-		   "m1 ProcStart p0 #4\n"
-		   "m1 GoSyscallEndBlocked\n"
-		   "m1 GoStart g1 #2\n"
-		   "m1 GoBlock \"unspecified\" -\n");
-	finish(&m);
+	running(25, "go1.26.0", 3);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	on_g(1, GT_SYSCALL_TRY_EXIT, 1);
+	lost(1);
+	p_start(1, 0);
+	park(1, 1, 0);
+	expect("m1 GoSyscallBegin #2 -\n"
+	       "m1 ProcSteal p0 #3 m1\n"
+	       "m1 ProcStart p0 #4\n"
+	       "m1 GoSyscallEndBlocked\n"
+	       "m1 GoStart g1 #2\n"
+	       "m1 GoBlock \"unspecified\" -\n");
+	expect_no_repair();
 }
 
 /* procresize keeps the caller's P: the caller continues with it, without an event. */
 static void resized_p_stays(const char *go)
 {
-	struct machine m;
-
-	running(&m, 25, go, 3);
-	plain(&m, 1, GT_PROCS, 4);
-	park(&m, 1, 1, 0);
-	expect(&m, "m1 ProcsChange 4 -\nm1 GoBlock \"unspecified\" -\n");
-	finish(&m);
+	running(25, go, 3);
+	plain(1, GT_PROCS, 4);
+	park(1, 1, 0);
+	expect("m1 ProcsChange 4 -\nm1 GoBlock \"unspecified\" -\n");
+	expect_no_repair();
 }
 
-static void rule_6_p_stays(void **state)
+TEST(rule_6_p_stays)
 {
 	on_all(resized_p_stays);
 }
@@ -317,72 +286,46 @@ static void rule_6_p_stays(void **state)
 /* procresize removes the caller's P while another thread is in a system call with P 0. */
 static void resized_into_a_syscall(const char *go)
 {
-	struct machine m;
-
-	start(&m, 25, go, 2);
-	p_start(&m, 1, 0);
-	execute(&m, 1, 1);
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	p_start(&m, 2, 1);
-	execute(&m, 2, 2);
-	plain(&m, 2, GT_PROCS, 1);
-	p_start(&m, 2, 0);
-	lost(&m, 1);
-	on_g(&m, 1, GT_SYSCALL_NO_P, 1);
-	expect(&m, "m1 ProcStart p0 #1\n"
-		   "m1 GoStart g1 #1\n"
-		   "m1 GoSyscallBegin #2 -\n"
-		   "m2 ProcStart p1 #1\n"
-		   "m2 GoStart g2 #1\n"
-		   "m2 ProcsChange 1 -\n"
-		   "m2 GoStop \"runtime.Gosched\" -\n"
-		   "m2 ProcStop\n"
-		   "m2 ProcSteal p0 #3 m1\n"
-		   "m2 ProcStart p0 #4\n"
-		   "m2 GoStart g2 #2\n"
-		   "m1 GoSyscallEndBlocked\n");
-	finish(&m);
+	start(25, go, 2);
+	p_start(1, 0);
+	execute(1, 1);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	p_start(2, 1);
+	execute(2, 2);
+	plain(2, GT_PROCS, 1);
+	p_start(2, 0);
+	lost(1);
+	on_g(1, GT_SYSCALL_NO_P, 1);
+	expect("m1 ProcStart p0 #1\n"
+	       "m1 GoStart g1 #1\n"
+	       "m1 GoSyscallBegin #2 -\n"
+	       "m2 ProcStart p1 #1\n"
+	       "m2 GoStart g2 #1\n"
+	       "m2 ProcsChange 1 -\n"
+	       "m2 GoStop \"runtime.Gosched\" -\n"
+	       "m2 ProcStop\n"
+	       "m2 ProcSteal p0 #3 m1\n"
+	       "m2 ProcStart p0 #4\n"
+	       "m2 GoStart g2 #2\n"
+	       "m1 GoSyscallEndBlocked\n");
+	expect_no_repair();
 }
 
-static void rule_6_into_a_syscall(void **state)
+TEST(rule_6_into_a_syscall)
 {
 	on_all(resized_into_a_syscall);
 }
 
 /* The record of procresize was lost: the stop has no stack, and everything else is the same. */
-static void rule_6_record_lost(void **state)
+TEST(rule_6_record_lost)
 {
-	struct machine m;
-
-	running(&m, 25, "go1.25.3", 3);
-	p_start(&m, 1, 1);
-	park(&m, 1, 1, 0);
-	expect(&m, "m1 GoStop \"runtime.Gosched\" -\n"
-		   "m1 ProcStop\n"
-		   "m1 ProcStart p1 #1\n"
-		   "m1 GoStart g1 #2\n"
-		   "m1 GoBlock \"unspecified\" -\n");
-	finish(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rule_1_out_of_order),
-		cmocka_unit_test(rule_1_waiters_in_order),
-		cmocka_unit_test(rule_1_release_lost),
-		cmocka_unit_test(rule_2_handoff_without_effect),
-		cmocka_unit_test(rule_3_passed_on_and_returned),
-		cmocka_unit_test(rule_3_release_lost),
-		cmocka_unit_test(rule_4_idle_p_taken_back),
-		cmocka_unit_test(rule_4_out_of_order),
-		cmocka_unit_test(rule_5_stolen_meanwhile),
-		cmocka_unit_test(rule_5_p_kept),
-		cmocka_unit_test(rule_5_same_p_found_again),
-		cmocka_unit_test(rule_6_p_stays),
-		cmocka_unit_test(rule_6_into_a_syscall),
-		cmocka_unit_test(rule_6_record_lost),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	running(25, "go1.25.3", 3);
+	p_start(1, 1);
+	park(1, 1, 0);
+	expect("m1 GoStop \"runtime.Gosched\" -\n"
+	       "m1 ProcStop\n"
+	       "m1 ProcStart p1 #1\n"
+	       "m1 GoStart g1 #2\n"
+	       "m1 GoBlock \"unspecified\" -\n");
+	expect_no_repair();
 }

@@ -3,160 +3,144 @@
  * Tests of CPU samples: their goroutine according to the model, the frames of their stacks, that
  * they change nothing, and bounded memory. Under test: sequence/state_sample.c and stacks.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "sequence/once.h"
 #include "unit/machine.h"
 
 /* PCs above 64 and 128 are in a function that has pushed nothing, or one word: machine.h. */
 enum { NOTHING = 64, WORD = 128 };
 
-static void sample_at(struct machine *m, uint32_t tid, uint64_t time, const uint64_t *pc, size_t n)
+static void sample_at(uint32_t tid, uint64_t time, const uint64_t *pc, size_t n)
 {
 	struct {
 		struct gt_record rec;
 		struct gt_stack stack;
 		uint64_t pc[GT_STACK_MAX];
 	} r = {
-		.rec = { .time = time, .tid = tid, .kind = GT_SAMPLE, .seq = m->ring_seq++ },
+		.rec = { .time = time, .tid = tid, .kind = GT_SAMPLE, .seq = m.ring_seq++ },
 		.stack = { .depth = n },
 	};
 
 	if (n)
 		memcpy(r.pc, pc, n * sizeof(*pc));
-	assert_int_equal(sequencer__record(m->seq, 0, &r.rec,
+	assert_int_equal(sequencer__record(m.seq, 0, &r.rec,
 					   sizeof(r.rec) + sizeof(r.stack) + n * sizeof(*pc)),
 			 0);
 }
 
-#define SAMPLE(m, tid, ...)                                                                        \
+#define SAMPLE(tid, ...)                                                                           \
 	do {                                                                                       \
 		const uint64_t pcs_[] = { __VA_ARGS__ };                                           \
                                                                                                    \
-		sample_at(m, tid, (m)->now, pcs_, sizeof(pcs_) / sizeof(*pcs_));                   \
-		(m)->now += STEP_NS;                                                               \
+		sample_at(tid, m.now, pcs_, sizeof(pcs_) / sizeof(*pcs_));                         \
+		m.now += STEP_NS;                                                                  \
 	} while (0)
 
-static void goroutine_of_a_sample(void **state)
+TEST(goroutine_of_a_sample)
 {
-	struct machine m;
-
-	running(&m, 25, "go1.25.3", 3);
-	SAMPLE(&m, 1, 5);
-	SAMPLE(&m, 9, 6); /* an unknown thread */
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	SAMPLE(&m, 1, 7);
-	on_g(&m, 1, GT_SYSCALL_EXIT, 1);
-	park(&m, 1, 1, 0);
-	SAMPLE(&m, 1, 8);
-	p_stop(&m, 1, 0);
-	SAMPLE(&m, 1, 9);
-	expect(&m, "sample m1 p0 g1 f5\n"
-		   "sample m9 p-1 g0 f6\n"
-		   "m1 GoSyscallBegin #2 -\n"
-		   "sample m1 p-1 g1 f7\n"
-		   "m1 GoSyscallEnd\n"
-		   "m1 GoBlock \"unspecified\" -\n"
-		   "sample m1 p0 g0 f8\n"
-		   "m1 ProcStop\n"
-		   "sample m1 p-1 g0 f9\n");
-	finish(&m);
+	running(25, "go1.25.3", 3);
+	SAMPLE(1, 5);
+	SAMPLE(9, 6); /* an unknown thread */
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	SAMPLE(1, 7);
+	on_g(1, GT_SYSCALL_EXIT, 1);
+	park(1, 1, 0);
+	SAMPLE(1, 8);
+	p_stop(1, 0);
+	SAMPLE(1, 9);
+	expect("sample m1 p0 g1 f5\n"
+	       "sample m9 p-1 g0 f6\n"
+	       "m1 GoSyscallBegin #2 -\n"
+	       "sample m1 p-1 g1 f7\n"
+	       "m1 GoSyscallEnd\n"
+	       "m1 GoBlock \"unspecified\" -\n"
+	       "sample m1 p0 g0 f8\n"
+	       "m1 ProcStop\n"
+	       "sample m1 p-1 g0 f9\n");
+	expect_no_repair();
 }
 
 /* A sample does not show how a tentative exit ended. */
-static void confirms_no_exit(void **state)
+TEST(confirms_no_exit)
 {
-	struct machine m;
-
-	running(&m, 25, "go1.26.8", 3);
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
-	SAMPLE(&m, 1, 5);
-	expect(&m, "m1 GoSyscallBegin #2 -\n"
-		   "sample m1 p0 g1 f5\n");
-	lost(&m, 1);
-	SAMPLE(&m, 1, 6);
-	p_start(&m, 1, 1);
-	flush(&m);
+	running(25, "go1.26.8", 3);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	on_g(1, GT_SYSCALL_TRY_EXIT, 1);
+	SAMPLE(1, 5);
+	expect("m1 GoSyscallBegin #2 -\n"
+	       "sample m1 p0 g1 f5\n");
+	lost(1);
+	SAMPLE(1, 6);
+	p_start(1, 1);
+	flush();
 	assert_null(strstr(m.writer.text, "GoSyscallEnd\n"));
 	assert_non_null(strstr(m.writer.text, "GoSyscallEndBlocked"));
 	assert_non_null(strstr(m.writer.text, "ProcStart p1"));
-	finish(&m);
+	expect_no_repair();
 }
 
 /* It is held behind records of its thread; times increase nevertheless. */
-static void stays_in_order(void **state)
+TEST(stays_in_order)
 {
-	struct machine m;
-
-	running(&m, 25, "go1.25.3", 3);
-	p_start(&m, 2, 1);
-	execute(&m, 2, 8); /* created just now, by thread 1 */
-	SAMPLE(&m, 2, 5);
-	SAMPLE(&m, 1, 6);
-	create(&m, 1, 8);
-	expect(&m, "m2 ProcStart p1 #1\n"
-		   "sample m1 p0 g1 f6\n"
-		   "m1 GoCreate g8 f18 -\n"
-		   "m2 GoStart g8 #1\n"
-		   "sample m2 p1 g8 f5\n");
-	finish(&m);
+	running(25, "go1.25.3", 3);
+	p_start(2, 1);
+	execute(2, 8); /* created just now, by thread 1 */
+	SAMPLE(2, 5);
+	SAMPLE(1, 6);
+	create(1, 8);
+	expect("m2 ProcStart p1 #1\n"
+	       "sample m1 p0 g1 f6\n"
+	       "m1 GoCreate g8 f18 -\n"
+	       "m2 GoStart g8 #1\n"
+	       "sample m2 p1 g8 f5\n");
+	expect_no_repair();
 }
 
-static void top_of_the_stack(void **state)
+TEST(top_of_the_stack)
 {
-	struct machine m;
-
-	running(&m, 25, "go1.25.3", 3);
-	SAMPLE(&m, 1, 1, 2, 3, 4, 5);
-	SAMPLE(&m, 1, NOTHING + 1, 2, 3, 4, 5);
-	SAMPLE(&m, 1, WORD + 1, 2, 3, 4, 5);
-	SAMPLE(&m, 1, NOTHING + 1, NOTHING + 2, WORD + 3, NOTHING + 4); /* only the first counts */
-	SAMPLE(&m, 1, WORD + 1, 2, 0, 4); /* the frame pointer is set */
-	SAMPLE(&m, 1, NOTHING + 1);
-	sample_at(&m, 1, m.now, NULL, 0);
+	running(25, "go1.25.3", 3);
+	SAMPLE(1, 1, 2, 3, 4, 5);
+	SAMPLE(1, NOTHING + 1, 2, 3, 4, 5);
+	SAMPLE(1, WORD + 1, 2, 3, 4, 5);
+	SAMPLE(1, NOTHING + 1, NOTHING + 2, WORD + 3, NOTHING + 4); /* only the first counts */
+	SAMPLE(1, WORD + 1, 2, 0, 4);				    /* the frame pointer is set */
+	SAMPLE(1, NOTHING + 1);
+	sample_at(1, m.now, NULL, 0);
 	m.now += STEP_NS;
-	expect(&m, "sample m1 p0 g1 f1<f4<f5\n"
-		   "sample m1 p0 g1 f1<f2<f4<f5\n"
-		   "sample m1 p0 g1 f1<f3<f4<f5\n"
-		   "sample m1 p0 g1 f1<f2<f4\n"
-		   "sample m1 p0 g1 f1<f4\n"
-		   "sample m1 p0 g1 f1\n"
-		   "sample m1 p0 g1 -\n");
-	finish(&m);
+	expect("sample m1 p0 g1 f1<f4<f5\n"
+	       "sample m1 p0 g1 f1<f2<f4<f5\n"
+	       "sample m1 p0 g1 f1<f3<f4<f5\n"
+	       "sample m1 p0 g1 f1<f2<f4\n"
+	       "sample m1 p0 g1 f1<f4\n"
+	       "sample m1 p0 g1 f1\n"
+	       "sample m1 p0 g1 -\n");
+	expect_no_repair();
 }
 
-static void broken(void **state)
+TEST(broken)
 {
 	struct {
 		struct gt_record rec;
 		struct gt_stack stack;
 		uint64_t pc[200];
 	} r = { .rec = { .time = machine_t0, .tid = 1, .kind = GT_SAMPLE } };
-	struct machine m;
 
-	running(&m, 25, "go1.25.3", 3);
+	running(25, "go1.25.3", 3);
 	r.stack.depth = 129;
 	assert_int_equal(sequencer__record(m.seq, 0, &r.rec, 48 + 129 * 8), -EBADMSG);
 	r.stack.depth = 3;
 	assert_int_equal(sequencer__record(m.seq, 0, &r.rec, 48 + 4 * 8), -EBADMSG);
 	assert_int_equal(sequencer__record(m.seq, 0, &r.rec, 48), -EBADMSG);
 	assert_int_equal(sequencer__record(m.seq, 0, &r.rec, 40), -EBADMSG);
-	stop(&m);
 }
 
 /* However many different stacks there are, each is written; few are kept. */
-static void endless_stacks(void **state)
+TEST(endless_stacks)
 {
-	struct machine m;
 	uint64_t pc[16] = { 1, 0, 0 };
 	size_t memory = 0;
 
-	running(&m, 25, "go1.25.3", 3);
+	running(25, "go1.25.3", 3);
 	for (unsigned int i = 0; i < 400000; i++) {
 		for (unsigned int k = 3; k < 16; k++)
 			pc[k] = 1 + (i >> (k - 3)) % 2 * 20 + i % 13 * (k == 9) + i % 17 * (k == 5);
@@ -164,22 +148,21 @@ static void endless_stacks(void **state)
 		pc[4] = 1 + i / 40 % 40;
 		pc[6] = 1 + i / 1600 % 40;
 		pc[7] = 1 + i / 64000 % 40;
-		sample_at(&m, 1, m.now, pc, 16);
+		sample_at(1, m.now, pc, 16);
 		m.now += 10000;
 		if (i % 100)
 			continue;
-		flush(&m);
+		flush();
 		assert_int_equal(strncmp(m.writer.text, "sample m1 p0 g1 f1<f", 20), 0);
-		forget(&m);
+		forget();
 		if (i == 200000)
 			memory = intern__memory(m.intern);
 	}
 	assert_true(memory && intern__memory(m.intern) < memory + (16u << 20));
 	assert_true(memory < (90u << 20));
-	stop(&m);
 }
 
-static void once(void **state)
+TEST(once)
 {
 	struct once o = {};
 	char bytes[1000] = "x";
@@ -214,20 +197,4 @@ static void once(void **state)
 	assert_null(o.last);
 	assert_int_equal(once__put(&o, 1, 50, bytes, sizeof(bytes)), 0);
 	once__deinit(&o);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(goroutine_of_a_sample),
-		cmocka_unit_test(confirms_no_exit),
-		cmocka_unit_test(stays_in_order),
-		cmocka_unit_test(top_of_the_stack),
-		cmocka_unit_test(broken),
-		cmocka_unit_test(endless_stacks),
-		cmocka_unit_test(once),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

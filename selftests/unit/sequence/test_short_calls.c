@@ -4,12 +4,7 @@
  * which times, and the sums. Kernel events: test_kernel_sequence.c. Under test:
  * sequence/short_calls.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
 
@@ -17,162 +12,149 @@
 #define MIN_NS 10000u /* ten records */
 
 /* Goroutines 1 and 2 run on threads 1 and 2 with Ps 0 and 1. */
-static void begin(struct machine *m, const char *go)
+static void begin(const char *go)
 {
-	two_running(m, go);
-	m->seq->shorts.sum.min_ns = MIN_NS;
+	two_running(go);
+	m.seq->shorts.sum.min_ns = MIN_NS;
 }
 
-static void call(struct machine *m, uint32_t tid, unsigned int g, uint64_t ns)
+static void call(uint32_t tid, unsigned int g, uint64_t ns)
 {
-	on_g(m, tid, GT_SYSCALL_ENTER, g);
-	m->now += ns - STEP_NS;
-	on_g(m, tid, GT_SYSCALL_EXIT, g);
+	on_g(tid, GT_SYSCALL_ENTER, g);
+	m.now += ns - STEP_NS;
+	on_g(tid, GT_SYSCALL_EXIT, g);
 }
 
-static void expect_sum(const struct machine *m, uint64_t calls, uint64_t ns)
+static void expect_sum(uint64_t calls, uint64_t ns)
 {
-	assert_int_equal(m->seq->shorts.sum.calls, calls);
-	assert_int_equal(m->seq->shorts.sum.calls_ns, ns);
+	assert_int_equal(m.seq->shorts.sum.calls, calls);
+	assert_int_equal(m.seq->shorts.sum.calls_ns, ns);
 }
 
 /* The P's sequence numbers have no gap. */
-static void short_ones(void **state)
+TEST(short_ones)
 {
-	struct machine m;
-
-	begin(&m, "go1.25.3");
-	call(&m, 1, 1, MIN_NS - 1);
-	call(&m, 1, 1, 2000);
-	expect(&m, "");
-	expect_sum(&m, 2, MIN_NS + 1999);
-	assert_int_equal(stats(&m)->short_calls, 2);
-	call(&m, 1, 1, MIN_NS);
-	expect(&m, "m1 GoSyscallBegin #2 -\nm1 GoSyscallEnd\n");
-	expect_sum(&m, 2, MIN_NS + 1999);
-	park(&m, 1, 1, 0);
-	p_stop(&m, 1, 0);
-	p_start(&m, 1, 0);
-	expect(&m, "m1 GoBlock \"unspecified\" -\nm1 ProcStop\nm1 ProcStart p0 #3\n");
-	finish(&m);
+	begin("go1.25.3");
+	call(1, 1, MIN_NS - 1);
+	call(1, 1, 2000);
+	expect("");
+	expect_sum(2, MIN_NS + 1999);
+	assert_int_equal(stats()->short_calls, 2);
+	call(1, 1, MIN_NS);
+	expect("m1 GoSyscallBegin #2 -\nm1 GoSyscallEnd\n");
+	expect_sum(2, MIN_NS + 1999);
+	park(1, 1, 0);
+	p_stop(1, 0);
+	p_start(1, 0);
+	expect("m1 GoBlock \"unspecified\" -\nm1 ProcStop\nm1 ProcStart p0 #3\n");
+	expect_no_repair();
 }
 
 /* The same times as without a minimum: those of other threads increase around the begin. */
-static void times_stay(void **state)
+TEST(times_stay)
 {
-	struct machine m;
-
-	begin(&m, "go1.25.3");
+	begin("go1.25.3");
 	m.writer.times = true;
 	m.now = machine_t0 + 100000;
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
+	on_g(1, GT_SYSCALL_ENTER, 1);
 	m.now -= STEP_NS;
-	create(&m, 2, 8);
+	create(2, 8);
 	m.now += MIN_NS;
-	on_g(&m, 1, GT_SYSCALL_EXIT, 1);
-	call(&m, 1, 1, 2000);
-	create(&m, 1, 9);
-	expect(&m, "m2 GoCreate @100001 g8 f18 -\n"
-		   "m1 GoSyscallBegin @100000 #2 -\n"
-		   "m1 GoSyscallEnd @111000\n"
-		   "m1 GoCreate @115000 g9 f19 -\n");
-	finish(&m);
+	on_g(1, GT_SYSCALL_EXIT, 1);
+	call(1, 1, 2000);
+	create(1, 9);
+	expect("m2 GoCreate @100001 g8 f18 -\n"
+	       "m1 GoSyscallBegin @100000 #2 -\n"
+	       "m1 GoSyscallEnd @111000\n"
+	       "m1 GoCreate @115000 g9 f19 -\n");
+	expect_no_repair();
 }
 
-static void stolen(void **state)
+TEST(stolen)
 {
-	struct machine m;
-
-	begin(&m, "go1.25.3");
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	on_g(&m, 2, GT_SYSCALL_ENTER, 2);
-	p_handoff(&m, 9, 0);
-	lost(&m, 1);
-	on_g(&m, 1, GT_SYSCALL_NO_P, 1);
-	p_start(&m, 3, 1);
-	expect(&m, "m1 GoSyscallBegin #2 -\nm9 ProcSteal p0 #3 m1\nm1 GoSyscallEndBlocked\n"
-		   "m2 GoSyscallBegin #2 -\nm3 ProcSteal p1 #3 m2\nm3 ProcStart p1 #4\n");
-	expect_sum(&m, 0, 0);
-	finish(&m);
+	begin("go1.25.3");
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	on_g(2, GT_SYSCALL_ENTER, 2);
+	p_handoff(9, 0);
+	lost(1);
+	on_g(1, GT_SYSCALL_NO_P, 1);
+	p_start(3, 1);
+	expect("m1 GoSyscallBegin #2 -\nm9 ProcSteal p0 #3 m1\nm1 GoSyscallEndBlocked\n"
+	       "m2 GoSyscallBegin #2 -\nm3 ProcSteal p1 #3 m2\nm3 ProcStart p1 #4\n");
+	expect_sum(0, 0);
+	expect_no_repair();
 }
 
 /* A call that hands its P off at once, and one that a C thread leaves. */
-static void left_without_p(void **state)
+TEST(left_without_p)
 {
-	struct machine m;
-
-	begin(&m, "go1.25.3");
-	on_g(&m, 1, GT_SYSCALL_BLOCK, 1);
-	p_stop(&m, 1, 0);
-	on_g(&m, 2, GT_SYSCALL_ENTER, 2);
-	machine_give(&m, 2, GT_DESTROY_SYSCALL, G(2), 0, &(struct gt_destroy){ 2 });
-	expect(&m, "m1 GoSyscallBegin #2 -\nm1 ProcStop\n"
-		   "m2 GoSyscallBegin #2 -\nm2 ProcSteal p1 #3 m2\nm2 GoDestroySyscall\n");
-	finish(&m);
+	begin("go1.25.3");
+	on_g(1, GT_SYSCALL_BLOCK, 1);
+	p_stop(1, 0);
+	on_g(2, GT_SYSCALL_ENTER, 2);
+	machine_give(2, GT_DESTROY_SYSCALL, G(2), 0, &(struct gt_destroy){ 2 });
+	expect("m1 GoSyscallBegin #2 -\nm1 ProcStop\n"
+	       "m2 GoSyscallBegin #2 -\nm2 ProcSteal p1 #3 m2\nm2 GoDestroySyscall\n");
+	expect_no_repair();
 }
 
 /* Since Go 1.26 an exit is tentative: the call ends there, although the next record shows it. */
-static void tentative(void **state)
+TEST(tentative)
 {
-	struct machine m;
-
-	begin(&m, "go1.26.0");
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
+	begin("go1.26.0");
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	on_g(1, GT_SYSCALL_TRY_EXIT, 1);
 	m.now += 5 * MIN_NS;
-	create(&m, 1, 9);
-	expect(&m, "m1 GoCreate g9 f19 -\n");
-	expect_sum(&m, 1, STEP_NS);
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	on_g(&m, 1, GT_SYSCALL_TRY_EXIT, 1);
-	lost(&m, 1);
-	p_start(&m, 1, 2);
-	expect(&m, "m1 GoSyscallBegin #2 -\nm1 ProcSteal p0 #3 m1\nm1 ProcStart p2 #1\n"
-		   "m1 GoSyscallEndBlocked\nm1 GoStart g1 #2\n");
-	expect_sum(&m, 1, STEP_NS);
-	finish(&m);
+	create(1, 9);
+	expect("m1 GoCreate g9 f19 -\n");
+	expect_sum(1, STEP_NS);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	on_g(1, GT_SYSCALL_TRY_EXIT, 1);
+	lost(1);
+	p_start(1, 2);
+	expect("m1 GoSyscallBegin #2 -\nm1 ProcSteal p0 #3 m1\nm1 ProcStart p2 #1\n"
+	       "m1 GoSyscallEndBlocked\nm1 GoStart g1 #2\n");
+	expect_sum(1, STEP_NS);
+	expect_no_repair();
 }
 
 /* A generation ends during the call: by time, and for a snapshot of the flight recorder. */
-static void boundaries(void **state)
+TEST(boundaries)
 {
-	struct machine m;
-
-	begin(&m, "go1.25.3");
-	call(&m, 1, 1, 2000);
-	on_g(&m, 2, GT_SYSCALL_ENTER, 2);
+	begin("go1.25.3");
+	call(1, 1, 2000);
+	on_g(2, GT_SYSCALL_ENTER, 2);
 	m.now = machine_t0 + SECOND;
-	create(&m, 1, 9);
-	on_g(&m, 2, GT_SYSCALL_EXIT, 2);
-	expect(&m, "m2 GoSyscallBegin #2 -\nclose\nopen 1000000000\n"
-		   "m1 GoCreate g9 f19 -\nm2 GoSyscallEnd\n");
-	expect_sum(&m, 0, 0);
-	on_g(&m, 2, GT_SYSCALL_ENTER, 2);
-	flush(&m);
+	create(1, 9);
+	on_g(2, GT_SYSCALL_EXIT, 2);
+	expect("m2 GoSyscallBegin #2 -\nclose\nopen 1000000000\n"
+	       "m1 GoCreate g9 f19 -\nm2 GoSyscallEnd\n");
+	expect_sum(0, 0);
+	on_g(2, GT_SYSCALL_ENTER, 2);
+	flush();
 	assert_int_equal(sequencer__end_generation(m.seq), 0);
-	call(&m, 1, 1, 3000);
-	on_g(&m, 2, GT_SYSCALL_EXIT, 2);
-	flush(&m);
+	call(1, 1, 3000);
+	on_g(2, GT_SYSCALL_EXIT, 2);
+	flush();
 	assert_non_null(strstr(m.writer.text, "status m2 p1 3\nm2 GoSyscallBegin #1 -\nclose\n"));
 	assert_non_null(strstr(m.writer.text, "m2 GoSyscallEnd\n"));
 	assert_null(strstr(m.writer.text, "m1 GoSyscall"));
-	expect_sum(&m, 1, 3000);
-	finish(&m);
+	expect_sum(1, 3000);
+	expect_no_repair();
 }
 
-static void statement(void **state)
+TEST(statement)
 {
 	static const char prefix[] = PRIVATE_PREFIX;
 	struct private_short sum = {};
 	const unsigned char *text;
-	struct machine m;
 	struct buf data;
 
-	begin(&m, "go1.25.3");
-	call(&m, 1, 1, 2000);
-	call(&m, 2, 2, 4000);
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	flush(&m);
+	begin("go1.25.3");
+	call(1, 1, 2000);
+	call(2, 2, 4000);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	flush();
 	assert_int_equal(sequencer__finish(m.seq, m.now), 0);
 	assert_string_equal(m.writer.text, "m1 GoSyscallBegin #2 -\nclose\n");
 	text = m.writer.private;
@@ -187,57 +169,37 @@ static void statement(void **state)
 	assert_int_equal(sum.calls_ns, 6000);
 	assert_int_equal(sum.kernel, 0);
 	assert_int_equal(sum.kernel_ns, 0);
-	stop(&m);
 }
 
 /* Calls that were in progress at the start, or whose begin was lost. */
-static void without_begin(void **state)
+TEST(without_begin)
 {
-	struct machine m;
-
-	machine_init(&m, 25, "go1.25.3");
+	machine_init(25, "go1.25.3");
 	m.seq->shorts.sum.min_ns = MIN_NS;
-	snap_g(&m, 1, GS_SYSCALL, 1);
-	snap_m(&m, 1, 0);
-	snap_give(&m);
-	forget(&m);
-	on_g(&m, 1, GT_SYSCALL_EXIT, 1);
-	expect(&m, "m1 GoSyscallEnd\n");
-	expect_sum(&m, 0, 0);
-	finish(&m);
+	snap_g(1, GS_SYSCALL, 1);
+	snap_m(1, 0);
+	snap_give();
+	forget();
+	on_g(1, GT_SYSCALL_EXIT, 1);
+	expect("m1 GoSyscallEnd\n");
+	expect_sum(0, 0);
+	expect_no_repair();
 }
 
 /* The exit was lost: the call ends, by a repair, with the next record of the goroutine. */
-static void without_end(void **state)
+TEST(without_end)
 {
-	struct machine m;
-
-	begin(&m, "go1.25.3");
-	on_g(&m, 1, GT_SYSCALL_ENTER, 1);
-	park(&m, 1, 1, 0);
-	on_g(&m, 2, GT_SYSCALL_ENTER, 2);
+	begin("go1.25.3");
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	park(1, 1, 0);
+	on_g(2, GT_SYSCALL_ENTER, 2);
 	m.now += MIN_NS;
-	park(&m, 2, 2, 0);
+	park(2, 2, 0);
 	m.now += 5000000;
-	execute(&m, 1, 3); /* advances the time: the parks are forced */
-	flush(&m);
-	expect(&m, "m1 GoBlock \"unspecified\" -\nm1 GoStart g3 #1\n"
-		   "m2 GoSyscallBegin #2 -\nm2 GoSyscallEnd\nm2 GoBlock \"unspecified\" -\n");
-	assert_int_equal(stats(&m)->repairs, 2);
-	expect_sum(&m, 1, STEP_NS);
-	stop(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(short_ones),  cmocka_unit_test(times_stay),
-		cmocka_unit_test(stolen),      cmocka_unit_test(left_without_p),
-		cmocka_unit_test(tentative),   cmocka_unit_test(boundaries),
-		cmocka_unit_test(statement),   cmocka_unit_test(without_begin),
-		cmocka_unit_test(without_end),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	execute(1, 3); /* advances the time: the parks are forced */
+	flush();
+	expect("m1 GoBlock \"unspecified\" -\nm1 GoStart g3 #1\n"
+	       "m2 GoSyscallBegin #2 -\nm2 GoSyscallEnd\nm2 GoBlock \"unspecified\" -\n");
+	assert_int_equal(stats()->repairs, 2);
+	expect_sum(1, STEP_NS);
 }

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Requests between processes: what is sent arrives, and what is invalid is rejected and closed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include "unit/test.h"
 #include "service/channel.h"
 #include "unit/open_fds.h"
 
@@ -43,7 +34,9 @@ static int teardown(void **state)
 	return open ? -1 : 0;
 }
 
-static void a_request_arrives_with_its_file(void **state)
+FIXTURE(setup, teardown)
+
+TEST(a_request_arrives_with_its_file)
 {
 	const struct channel_request sent = { CHANNEL_SNAPSHOT, 42, UINT64_MAX, 0 };
 	struct ends *e = *state;
@@ -68,7 +61,7 @@ static void a_request_arrives_with_its_file(void **state)
 	close(memory);
 }
 
-static void an_answer_arrives(void **state)
+TEST(an_answer_arrives)
 {
 	struct ends *e = *state;
 	struct channel_answer got;
@@ -99,7 +92,7 @@ static void assert_rejected(struct ends *e, const struct channel_request *r, int
 	assert_int_equal(received, -1);
 }
 
-static void invalid_requests_are_rejected(void **state)
+TEST(invalid_requests_are_rejected)
 {
 	static const struct channel_request invalid[] = {
 		{ .kind = 0 },
@@ -117,7 +110,7 @@ static void invalid_requests_are_rejected(void **state)
 	close(memory);
 }
 
-static void invalid_descriptors_are_rejected(void **state)
+TEST(invalid_descriptors_are_rejected)
 {
 	const struct channel_request trace = { .kind = CHANNEL_TRACE, .ns = CHANNEL_TRACE_MAX };
 	const struct channel_request targets = { .kind = CHANNEL_TARGETS };
@@ -168,7 +161,7 @@ static void send_raw(int channel, const void *data, size_t size, const int *fd, 
 	assert_int_equal(sendmsg(channel, &msg, 0), size);
 }
 
-static void garbage_is_rejected(void **state)
+TEST(garbage_is_rejected)
 {
 	const struct channel_request valid = { .kind = CHANNEL_TARGETS };
 	const struct channel_request alive = { .kind = CHANNEL_ALIVE };
@@ -212,7 +205,7 @@ static void garbage_is_rejected(void **state)
 		close(fds[i]);
 }
 
-static void as_many_answers_as_requests_fit(void **state)
+TEST(as_many_answers_as_requests_fit)
 {
 	struct ends *e = *state;
 	struct channel_answer answer;
@@ -226,7 +219,7 @@ static void as_many_answers_as_requests_fit(void **state)
 	assert_int_equal(channel__receive(e->end[0], &answer), 0);
 }
 
-static void a_closed_channel_is_reported(void **state)
+TEST(a_closed_channel_is_reported)
 {
 	const struct channel_request request = { .kind = CHANNEL_TARGETS };
 	struct ends *e = *state;
@@ -243,7 +236,7 @@ static void a_closed_channel_is_reported(void **state)
 	close(memory);
 }
 
-static void a_stream_does_not_wait(void **state)
+TEST(a_stream_does_not_wait)
 {
 	static char block[1 << 16];
 	int stream[2];
@@ -263,7 +256,7 @@ static void a_stream_does_not_wait(void **state)
 	close(stream[1]);
 }
 
-static void results_are_bounded(void **state)
+TEST(results_are_bounded)
 {
 	int memory = channel__memory(), sealed = channel__memory();
 	size_t size = CHANNEL_RESULT_MAX + 1ul;
@@ -279,23 +272,4 @@ static void results_are_bounded(void **state)
 	assert_int_equal(channel__put(sealed, "x", 1), -EPERM);
 	close(memory);
 	close(sealed);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_request_arrives_with_its_file),
-		TEST(an_answer_arrives),
-		TEST(invalid_requests_are_rejected),
-		TEST(invalid_descriptors_are_rejected),
-		TEST(garbage_is_rejected),
-		TEST(as_many_answers_as_requests_fit),
-		TEST(a_closed_channel_is_reported),
-		TEST(a_stream_does_not_wait),
-		TEST(results_are_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,10 @@
  * Configuration files: which lines there are, how they are combined with a command line, and which
  * files and lines are refused. Each command line is parsed in a child, because a mistake ends it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <argp.h>
-#include <errno.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "lib/command.h"
 #include "service/config.h"
 #include "unit/child.h"
@@ -41,7 +35,7 @@ static int split(const char *text, size_t len, char ret[512], unsigned int *line
 	return err;
 }
 
-static void lines(void **state)
+TEST(lines)
 {
 	static const struct {
 		const char *text, *lines;
@@ -64,7 +58,7 @@ static void lines(void **state)
 	}
 }
 
-static void bad_lines(void **state)
+TEST(bad_lines)
 {
 	static const struct {
 		const char *text, *error;
@@ -164,7 +158,7 @@ static struct ran ran(const char *text, mode_t mode, char *option, char *value)
 		assert_int_equal(r.status, EXIT_DONE);                                             \
 	} while (0)
 
-static void combined(void **state)
+TEST(combined)
 {
 	RUNS("", NULL, NULL, "");
 	RUNS("exe = a\nexe = b c\ninherit = yes\n", NULL, NULL, "1000=a 1000=b c 1002 ");
@@ -188,7 +182,7 @@ static void assert_refused(const char *text, const char *reason)
 	assert_int_equal(r.status, EXIT_USAGE);
 }
 
-static void refused_lines(void **state)
+TEST(refused_lines)
 {
 	assert_refused("exe = a\n\nexes = b\n",
 		       "3: unknown option 'exes'; the most similar option is 'exe'");
@@ -204,7 +198,7 @@ static void refused_lines(void **state)
 }
 
 /* A mistake of the command line itself is reported without the file, before that is read. */
-static void refused_command_line(void **state)
+TEST(refused_command_line)
 {
 	struct ran r = ran("exe = a\n", 0600, "--nothing", NULL);
 
@@ -223,7 +217,7 @@ static void assert_failed(struct ran r, const char *reason)
 	assert_int_equal(r.status, EXIT_FAILED);
 }
 
-static void refused_files(void **state)
+TEST(refused_files)
 {
 	static char large[CONFIG_MAX + 2];
 	struct call c = { "", 0, 0600, { "tool", "--config=/nonexistent/file" } };
@@ -257,16 +251,4 @@ static int end(void **state)
 	return unlink(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines),
-		cmocka_unit_test(bad_lines),
-		cmocka_unit_test(combined),
-		cmocka_unit_test(refused_lines),
-		cmocka_unit_test(refused_command_line),
-		cmocka_unit_test(refused_files),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+GROUP(begin, end)

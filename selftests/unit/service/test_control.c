@@ -3,22 +3,12 @@
  * The control socket: where it is created and what is refused, which clients are served, and that
  * silent, flooding and broken ones are disconnected.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "lib/clock.h"
 #include "service/control.h"
 #include "unit/child.h"
@@ -47,6 +37,8 @@ static int tear_down(void **state)
 	return rmdir(top);
 }
 
+FIXTURE(set_up, tear_down)
+
 static mode_t mode_of(const char *name)
 {
 	struct stat st;
@@ -74,7 +66,7 @@ static void assert_refused(int expected, const char *reason)
 
 /* ---- the place ---- */
 
-static void created(void **state)
+TEST(created)
 {
 	mode_t mask = umask(0);
 	struct control *c = open_control();
@@ -86,7 +78,7 @@ static void created(void **state)
 	assert_int_equal(mode_of(path), 0);
 }
 
-static void refused_directories(void **state)
+TEST(refused_directories)
 {
 	char other[80];
 
@@ -107,7 +99,7 @@ static void refused_directories(void **state)
 	}
 }
 
-static void refused_paths(void **state)
+TEST(refused_paths)
 {
 	static const char *const bad[] = { "/run/x/", "", "/", "a/..", "." };
 	struct control *c;
@@ -121,7 +113,7 @@ static void refused_paths(void **state)
 }
 
 /* A file that is not a socket is not removed, and neither is what a link leads to. */
-static void planted_files(void **state)
+TEST(planted_files)
 {
 	char target[80];
 
@@ -136,7 +128,7 @@ static void planted_files(void **state)
 	assert_true(S_ISLNK(mode_of(path)));
 }
 
-static void others_sockets(void **state)
+TEST(others_sockets)
 {
 	struct control *c = open_control();
 
@@ -211,7 +203,7 @@ static bool is_closed(int fd)
 	return channel__receive(fd, &answer) == -EPIPE;
 }
 
-static void requests(void **state)
+TEST(requests)
 {
 	struct control *c = open_control();
 	struct asked a = {};
@@ -301,7 +293,7 @@ static struct ran asked_of_a_server(const struct channel_request *r)
 	return ran;
 }
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
 	struct channel_request r = { .kind = CHANNEL_TARGETS };
 	struct ran ran = asked_of_a_server(&r);
@@ -318,7 +310,7 @@ static void round_trip(void **state)
 	assert_int_equal(ran.status, ENOENT);
 }
 
-static void too_slow(void **state)
+TEST(too_slow)
 {
 	struct channel_request r = { .kind = CHANNEL_TARGETS };
 	struct control *c = open_control();
@@ -333,7 +325,7 @@ static void too_slow(void **state)
 
 /* ---- limits ---- */
 
-static void broken_clients(void **state)
+TEST(broken_clients)
 {
 	struct control *c = open_control();
 	struct asked a = {};
@@ -356,7 +348,7 @@ static void broken_clients(void **state)
 	control__close(c);
 }
 
-static void too_many_requests(void **state)
+TEST(too_many_requests)
 {
 	struct control *c = open_control();
 	struct asked a = {};
@@ -373,7 +365,7 @@ static void too_many_requests(void **state)
 	control__close(c);
 }
 
-static void silent_clients(void **state)
+TEST(silent_clients)
 {
 	struct control *c = open_control();
 	struct asked a = {};
@@ -404,7 +396,7 @@ static unsigned int descriptors(void)
 }
 
 /* Thousands of connections: those that are connected are served, others are disconnected. */
-static void a_flood(void **state)
+TEST(a_flood)
 {
 	struct control *c = open_control();
 	struct asked a = { .answers = c };
@@ -460,7 +452,7 @@ static void other_user(const void *ctx)
 }
 
 /* Even if the directory and the socket were opened for all users. */
-static void users_without_privilege(void **state)
+TEST(users_without_privilege)
 {
 	struct serving s;
 	struct asked a = {};
@@ -492,7 +484,7 @@ static void users_without_privilege(void **state)
 }
 
 /* A socket that another user has created at the path of root's: its answers are not asked for. */
-static void listener_of_another_user(void **state)
+TEST(listener_of_another_user)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
@@ -507,27 +499,4 @@ static void listener_of_another_user(void **state)
 	assert_int_equal(control__connect(path, &error), -EPERM);
 	assert_non_null(strstr(error.text, "of another user"));
 	close(fd);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(created),
-		TEST(refused_directories),
-		TEST(refused_paths),
-		TEST(planted_files),
-		TEST(others_sockets),
-		TEST(requests),
-		TEST(round_trip),
-		TEST(too_slow),
-		TEST(broken_clients),
-		TEST(too_many_requests),
-		TEST(silent_clients),
-		TEST(a_flood),
-		TEST(users_without_privilege),
-		TEST(listener_of_another_user),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

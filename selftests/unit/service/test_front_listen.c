@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which addresses the front listens on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
+#include "unit/test.h"
 #include "service/front.h"
 #include "service/own_socket.h"
 
@@ -29,7 +20,7 @@ static void address_of(int fd, struct sockaddr_storage *ret)
 	assert_int_equal(getsockname(fd, (struct sockaddr *)ret, &len), 0);
 }
 
-static void loopback(void **state)
+TEST(loopback)
 {
 	static const char *const texts[] = { "127.0.0.1:0", "localhost:0", "127.3.2.1:0" };
 	struct sockaddr_storage address;
@@ -51,7 +42,7 @@ static void loopback(void **state)
 	}
 }
 
-static void loopback_six(void **state)
+TEST(loopback_six)
 {
 	const struct sockaddr_in6 *in;
 	struct sockaddr_storage address;
@@ -68,7 +59,7 @@ static void loopback_six(void **state)
 	close(fd);
 }
 
-static void others_are_refused(void **state)
+TEST(others_are_refused)
 {
 	static const char *const texts[] = {
 		"",
@@ -104,7 +95,7 @@ static void others_are_refused(void **state)
 	}
 }
 
-static void reason(void **state)
+TEST(reason)
 {
 	struct error error = {};
 
@@ -114,7 +105,7 @@ static void reason(void **state)
 			    "not authenticated; use 127.0.0.1:PORT, [::1]:PORT or unix:PATH");
 }
 
-static void unix_sockets(void **state)
+TEST(unix_sockets)
 {
 	char dir[] = "/tmp/test_front_listen.XXXXXX", text[64], *path = text + strlen("unix:");
 	struct error error = {};
@@ -149,7 +140,7 @@ static void unix_sockets(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
-static void ports_in_use(void **state)
+TEST(ports_in_use)
 {
 	struct sockaddr_storage address;
 	struct error error = {};
@@ -163,15 +154,4 @@ static void ports_in_use(void **state)
 	assert_int_equal(front__listen(text, &own, &error), -EADDRINUSE);
 	assert_non_null(strstr(error.text, text));
 	close(fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(loopback),	cmocka_unit_test(loopback_six),
-		cmocka_unit_test(reason),	cmocka_unit_test(others_are_refused),
-		cmocka_unit_test(unix_sockets), cmocka_unit_test(ports_in_use),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

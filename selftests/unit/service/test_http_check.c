@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the front accepts of headers and arguments, which any web site or client can choose. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-#include <errno.h>
-
+#include "unit/test.h"
 #include "service/http_check.h"
 
 #define MAX_NS 600000000000ull
 
-static void hosts(void **state)
+TEST(hosts)
 {
 	static const char *const good[] = { "127.0.0.1:8080", "localhost:8080", "LocalHost:8080",
 					    "[::1]:8080",     "127.9.9.9:8080", "[0:0::1]:8080" };
@@ -63,7 +56,7 @@ static void hosts(void **state)
 	assert_true(http_check__host("localhost:80", 80));
 }
 
-static void origins(void **state)
+TEST(origins)
 {
 	assert_true(http_check__origin("http://127.0.0.1:8080", "127.0.0.1:8080"));
 	assert_true(http_check__origin("http://localhost:8080", "LOCALHOST:8080"));
@@ -80,7 +73,7 @@ static void origins(void **state)
 	assert_false(http_check__site(""));
 }
 
-static void accept(void **state)
+TEST(accept)
 {
 	static const char prometheus[] =
 		"application/openmetrics-text;version=1.0.0;q=0.5,application/openmetrics-text;"
@@ -110,7 +103,7 @@ static uint64_t ns_of(const char *text)
 }
 
 /* The expectations are what Go's pprof.Trace does with these values. */
-static void seconds(void **state)
+TEST(seconds)
 {
 	static const char *const one[] = { "",	  "0",	 "-1",	   "x",	    "1s",   " 2",
 					   "nan", "1e",	 "1e-400", "1e400", "-inf", "0x",
@@ -130,7 +123,7 @@ static void seconds(void **state)
 	assert_int_equal(ns_of("600"), MAX_NS);
 }
 
-static void too_many_seconds(void **state)
+TEST(too_many_seconds)
 {
 	static const char *const texts[] = { "601", "600.001", "1e300", "inf", "+Infinity" };
 
@@ -144,7 +137,7 @@ static void too_many_seconds(void **state)
 	}
 }
 
-static void pids(void **state)
+TEST(pids)
 {
 	static const char *const bad[] = { "",	 "0",	       "-1",
 					   "+1", "1x",	       " 1",
@@ -160,15 +153,4 @@ static void pids(void **state)
 	assert_int_equal(pid, INT32_MAX);
 	assert_int_equal(http_check__pid(NULL, &pid, NULL), 0);
 	assert_int_equal(pid, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hosts),  cmocka_unit_test(origins),
-		cmocka_unit_test(accept), cmocka_unit_test(seconds),
-		cmocka_unit_test(pids),	  cmocka_unit_test(too_many_seconds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

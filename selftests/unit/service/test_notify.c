@@ -3,19 +3,10 @@
  * Reports to the service manager: by a path and an abstract socket, when the watchdog is due, and that
  * no child inherits the address.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "service/notify.h"
 
 #define MS 1000000ull
@@ -60,7 +51,9 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void by_a_path(void **state)
+FIXTURE(set_up, tear_down)
+
+TEST(by_a_path)
 {
 	int fd = listener(path);
 	struct notify n;
@@ -80,7 +73,7 @@ static void by_a_path(void **state)
 	close(fd);
 }
 
-static void by_an_abstract_name(void **state)
+TEST(by_an_abstract_name)
 {
 	struct notify n;
 	int fd;
@@ -94,7 +87,7 @@ static void by_an_abstract_name(void **state)
 	close(fd);
 }
 
-static void no_manager(void **state)
+TEST(no_manager)
 {
 	static const char *const bad[] = { "", "relative", "@", "/", "/nonexistent/socket" };
 	struct notify n;
@@ -116,7 +109,7 @@ static void no_manager(void **state)
 }
 
 /* Reports are due at half of the time, and only when the loop comes by. */
-static void watchdog(void **state)
+TEST(watchdog)
 {
 	int fd = listener(path);
 	struct notify n;
@@ -134,7 +127,7 @@ static void watchdog(void **state)
 	close(fd);
 }
 
-static void watchdog_of_another(void **state)
+TEST(watchdog_of_another)
 {
 	static const struct {
 		const char *us, *pid;
@@ -162,15 +155,4 @@ static void watchdog_of_another(void **state)
 	assert_int_equal(n.watchdog_ns, 1000);
 	notify__close(&n);
 	close(fd);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(by_a_path), TEST(by_an_abstract_name), TEST(no_manager),
-		TEST(watchdog),	 TEST(watchdog_of_another),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

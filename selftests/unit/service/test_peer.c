@@ -2,17 +2,10 @@
 /*
  * The user at the other end of a Unix socket: ours, root, another one, and what is not a socket.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "service/peer.h"
 
 #define OTHER 65534
@@ -29,22 +22,20 @@ static void close_pair(const int fd[2])
 	close(fd[1]);
 }
 
-static void own_user(void **state)
+TEST(own_user)
 {
 	int fd[2];
 
-	(void)state;
 	pair(fd);
 	assert_int_equal(peer__check(fd[0]), 0);
 	assert_int_equal(peer__check(fd[1]), 0);
 	close_pair(fd);
 }
 
-static void other_user(void **state)
+TEST(other_user)
 {
 	int root[2], other[2], own, of_root;
 
-	(void)state;
 	if (geteuid())
 		skip();
 	pair(root);
@@ -61,24 +52,12 @@ static void other_user(void **state)
 	close_pair(other);
 }
 
-static void no_socket(void **state)
+TEST(no_socket)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(peer__check(fd), -ENOTSOCK);
 	assert_int_equal(peer__check(-1), -EBADF);
 	close(fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(own_user),
-		cmocka_unit_test(other_user),
-		cmocka_unit_test(no_socket),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

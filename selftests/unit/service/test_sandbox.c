@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a process can do in the sandbox of the front: each test runs one in a child. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -20,8 +11,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "unit/test.h"
 #include "service/sandbox.h"
 
 #define MEMORY (64u << 20)
@@ -156,7 +147,7 @@ static int try_code(int fd)
 	return 0;
 }
 
-static void calls_are_denied(void **state)
+TEST(calls_are_denied)
 {
 	exits_with(run(try_files, false), 0);
 	exits_with(run(try_processes, false), 0);
@@ -191,7 +182,7 @@ static int try_open(int fd)
 	return open("/", O_RDONLY);
 }
 
-static void attacks_kill(void **state)
+TEST(attacks_kill)
 {
 	killed(run(try_exec, false));
 	killed(run(try_ptrace, false));
@@ -233,7 +224,7 @@ static void expect(pid_t pid, const char *name, const char *value)
 	assert_string_equal(text, value);
 }
 
-static void privileges(void **state)
+TEST(privileges)
 {
 	int fds[2];
 	char byte;
@@ -273,13 +264,13 @@ static int check_limits(int fd)
 	return 4;
 }
 
-static void resources(void **state)
+TEST(resources)
 {
 	exits_with(run(check_limits, false), 0);
 }
 
 /* The parent of the confined process ends without closing the other end of its descriptor. */
-static void dies_with_its_parent(void **state)
+TEST(dies_with_its_parent)
 {
 	int fds[2];
 	char byte;
@@ -298,7 +289,7 @@ static void dies_with_its_parent(void **state)
 	close(fds[0]);
 }
 
-static void root_is_not_a_user(void **state)
+TEST(root_is_not_a_user)
 {
 	const struct sandbox_opts opts = { .files = 32, .memory = MEMORY };
 	struct error error = {};
@@ -338,7 +329,7 @@ static int use_root_directory(void)
 	return !mkdir("/x", 0700) || open("/x", O_RDWR | O_CREAT, 0600) >= 0 ? 4 : 0;
 }
 
-static void the_root_directory_is_empty(void **state)
+TEST(the_root_directory_is_empty)
 {
 	pid_t pid;
 
@@ -349,19 +340,4 @@ static void the_root_directory_is_empty(void **state)
 	if (!pid)
 		_exit(use_root_directory());
 	exits_with(wait_for(pid), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_are_denied),
-		cmocka_unit_test(attacks_kill),
-		cmocka_unit_test(privileges),
-		cmocka_unit_test(resources),
-		cmocka_unit_test(dies_with_its_parent),
-		cmocka_unit_test(root_is_not_a_user),
-		cmocka_unit_test(the_root_directory_is_empty),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,7 @@
  * The state of a recording: what is accepted from a recorder, and the JSON of it, whose figures are
  * computed here by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "service/channel.h"
 #include "service/status.h"
 
@@ -74,7 +64,7 @@ static int check(const struct status *s)
 	return read_back(s, sizeof(*s), &ret);
 }
 
-static void accepted(void **state)
+TEST(accepted)
 {
 	struct status s = made(), ret;
 
@@ -96,7 +86,7 @@ static void accepted(void **state)
 		assert_int_equal(check(&s), -EBADMSG);                                             \
 	} while (0)
 
-static void refused(void **state)
+TEST(refused)
 {
 	struct status many[STATUS_TARGETS + 1], *ret, one = made();
 	int memory = channel__memory();
@@ -146,7 +136,7 @@ static void assert_has(const char *text, const char *part)
 		fail_msg("no '%s' in %s", part, text);
 }
 
-static void printed(void **state)
+TEST(printed)
 {
 	static const char *const parts[] = {
 		"\"pid\": 7,",
@@ -184,7 +174,7 @@ static void printed(void **state)
 }
 
 /* Before the first generation has ended, and without a flight recorder. */
-static void unknown(void **state)
+TEST(unknown)
 {
 	struct status s = made();
 	char *text;
@@ -204,16 +194,4 @@ static void unknown(void **state)
 	text = json(NULL, 0);
 	assert_string_equal(text, "[]\n");
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(accepted),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(printed),
-		cmocka_unit_test(unknown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Streams of a recording: what each contains, and that a slow or absent reader does not affect others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "unit/test.h"
 #include "format/header.h"
 #include "service/channel.h"
 #include "service/streams.h"
@@ -75,7 +65,7 @@ static void assert_read(int fd, const char *expected, bool header)
 	assert_string_equal(bytes + at, expected);
 }
 
-static void a_stream_has_whole_generations(void **state)
+TEST(a_stream_has_whole_generations)
 {
 	struct streams *s = create();
 	struct pollfd fds[STREAMS_MAX];
@@ -106,7 +96,7 @@ static void a_stream_has_whole_generations(void **state)
 }
 
 /* One that is shorter than a generation ends it. */
-static void a_short_stream(void **state)
+TEST(a_short_stream)
 {
 	struct streams *s = create();
 	int fd = add(s, 1, S / 10);
@@ -124,7 +114,7 @@ static void a_short_stream(void **state)
 }
 
 /* Clients that come and go do not make every generation a large one. */
-static void streams_begin_with_a_pause(void **state)
+TEST(streams_begin_with_a_pause)
 {
 	struct streams *s = create();
 	int fd = add(s, 1, S), second;
@@ -141,7 +131,7 @@ static void streams_begin_with_a_pause(void **state)
 	streams__destroy(s);
 }
 
-static void streams_overlap(void **state)
+TEST(streams_overlap)
 {
 	struct streams *s = create();
 	int first = add(s, 1, 3 * S), second;
@@ -164,7 +154,7 @@ static void streams_overlap(void **state)
 }
 
 /* Without any known P the first generation is not written: the state must be in the next one. */
-static void an_unwritten_generation_begins_again(void **state)
+TEST(an_unwritten_generation_begins_again)
 {
 	struct streams *s = create();
 	int fd = add(s, 1, 1 * S);
@@ -182,7 +172,7 @@ static void an_unwritten_generation_begins_again(void **state)
 }
 
 /* Of four with different ends, that with the last one, unless it is about as late as the new one's. */
-static void a_long_one_gives_way(void **state)
+TEST(a_long_one_gives_way)
 {
 	struct streams *s = create();
 	int fd[STREAMS_MAX + 2];
@@ -200,7 +190,7 @@ static void a_long_one_gives_way(void **state)
 	streams__destroy(s);
 }
 
-static void more_than_the_limit_are_refused(void **state)
+TEST(more_than_the_limit_are_refused)
 {
 	struct streams *s = create();
 	int fd[STREAMS_MAX + 1];
@@ -227,7 +217,7 @@ static void append_zeros(struct streams *s, size_t size)
 	free(zeros);
 }
 
-static void a_slow_reader_loses_its_stream(void **state)
+TEST(a_slow_reader_loses_its_stream)
 {
 	struct streams *s = create();
 	int slow = add(s, 1, 100 * S), fast = add(s, 2, 100 * S);
@@ -252,7 +242,7 @@ static void a_slow_reader_loses_its_stream(void **state)
 	streams__destroy(s);
 }
 
-static void a_reader_that_stops_is_dropped(void **state)
+TEST(a_reader_that_stops_is_dropped)
 {
 	struct streams *s = create();
 	int fd = add(s, 1, S);
@@ -269,7 +259,7 @@ static void a_reader_that_stops_is_dropped(void **state)
 	streams__destroy(s);
 }
 
-static void the_end_of_the_recording(void **state)
+TEST(the_end_of_the_recording)
 {
 	struct streams *s = create();
 	int runs = add(s, 1, 100 * S), waits;
@@ -286,22 +276,4 @@ static void the_end_of_the_recording(void **state)
 	close(runs);
 	close(waits);
 	streams__destroy(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stream_has_whole_generations),
-		cmocka_unit_test(a_short_stream),
-		cmocka_unit_test(streams_begin_with_a_pause),
-		cmocka_unit_test(streams_overlap),
-		cmocka_unit_test(an_unwritten_generation_begins_again),
-		cmocka_unit_test(more_than_the_limit_are_refused),
-		cmocka_unit_test(a_long_one_gives_way),
-		cmocka_unit_test(a_slow_reader_loses_its_stream),
-		cmocka_unit_test(a_reader_that_stops_is_dropped),
-		cmocka_unit_test(the_end_of_the_recording),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

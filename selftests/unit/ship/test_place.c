@@ -2,18 +2,10 @@
 /*
  * Where traces are stored: which destinations are valid, and the key and URL of a file.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "ship/place.h"
 
-static void buckets(void **state)
+TEST(buckets)
 {
 	static const char *const bad[] = {
 		"",
@@ -64,7 +56,7 @@ static bool accepts(const char *endpoint, bool insecure)
 	return !place__set_endpoint(&p, endpoint, insecure, NULL);
 }
 
-static void endpoints(void **state)
+TEST(endpoints)
 {
 	struct place p = {};
 
@@ -94,7 +86,7 @@ static void endpoints(void **state)
 	assert_false(accepts("https://h?x", false) || accepts("https://[::1", false));
 }
 
-static void names(void **state)
+TEST(names)
 {
 	static const char *const bad[] = {
 		"web1-app-42-20261127T031500.000Z.trac",
@@ -122,7 +114,7 @@ static void names(void **state)
 	assert_true(!place__is_part("..") && !place__is_part("a b"));
 }
 
-static void made_names_are_split(void **state)
+TEST(made_names_are_split)
 {
 	const struct file_target target = { "/usr/bin/se-r ver", 7 };
 	char name[FILE_NAME_SIZE];
@@ -134,7 +126,7 @@ static void made_names_are_split(void **state)
 	assert_string_equal(parts.start, "20261127T031500.123Z");
 }
 
-static void keys(void **state)
+TEST(keys)
 {
 	static const char name[] = "web1-app-42-20261127T031500.250Z.trace";
 	struct place p = { .bucket = "b", .prefix = "x/y=z", .endpoint = "https://h" };
@@ -151,15 +143,4 @@ static void keys(void **state)
 	p.prefix[0] = '\0';
 	place__key(&p, &parts, name, key);
 	assert_memory_equal(key, "date=", 5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(buckets), cmocka_unit_test(endpoints),
-		cmocka_unit_test(names),   cmocka_unit_test(made_names_are_split),
-		cmocka_unit_test(keys),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

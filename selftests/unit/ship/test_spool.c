@@ -2,10 +2,10 @@
 /*
  * The spool and its journal: which files are to be sent, in which order, and what is remembered of them.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "unit/test.h"
 #include "ship/spool.h"
 #include "unit/trace_bytes.h"
 
@@ -42,6 +42,8 @@ static int fresh(void **state)
 	return system(command);
 }
 
+FIXTURE(fresh, NULL)
+
 static struct spool open_spool(void)
 {
 	struct spool s;
@@ -60,7 +62,7 @@ static struct journal *open_journal(const struct spool *s)
 	return j;
 }
 
-static void oldest_first(void **state)
+TEST(oldest_first)
 {
 	struct spool s = open_spool();
 	struct journal *j = open_journal(&s);
@@ -94,7 +96,7 @@ static void oldest_first(void **state)
 	spool__close(&s);
 }
 
-static void removed_files(void **state)
+TEST(removed_files)
 {
 	struct spool s = open_spool();
 	struct journal *j = open_journal(&s);
@@ -120,7 +122,7 @@ static void removed_files(void **state)
 	spool__close(&s);
 }
 
-static void replaced_files(void **state)
+TEST(replaced_files)
 {
 	struct spool s = open_spool();
 	struct journal *j = open_journal(&s);
@@ -153,7 +155,7 @@ static void add(struct journal *j, const struct spool_file *f)
 	assert_int_equal(journal__add(j, &about, "0123", NULL), 0);
 }
 
-static void remembered(void **state)
+TEST(remembered)
 {
 	struct spool s = open_spool();
 	struct journal *j = open_journal(&s);
@@ -182,7 +184,7 @@ static void remembered(void **state)
 	}
 }
 
-static void refused_journals(void **state)
+TEST(refused_journals)
 {
 	struct spool s = open_spool();
 	struct journal *j = open_journal(&s), *other;
@@ -216,7 +218,7 @@ static off_t journal_size(void)
 	return st.st_size;
 }
 
-static void trimmed(void **state)
+TEST(trimmed)
 {
 	struct spool s = open_spool();
 	struct journal *j = open_journal(&s);
@@ -245,7 +247,7 @@ static void trimmed(void **state)
 	spool__close(&s);
 }
 
-static void writable_by_others(void **state)
+TEST(writable_by_others)
 {
 	struct spool s;
 
@@ -254,19 +256,4 @@ static void writable_by_others(void **state)
 	spool__close(&s);
 	assert_int_equal(spool__open(&s, at("missing"), NULL), -ENOENT);
 	spool__close(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(oldest_first, fresh),
-		cmocka_unit_test_setup(removed_files, fresh),
-		cmocka_unit_test_setup(replaced_files, fresh),
-		cmocka_unit_test_setup(remembered, fresh),
-		cmocka_unit_test_setup(refused_journals, fresh),
-		cmocka_unit_test_setup(trimmed, fresh),
-		cmocka_unit_test_setup(writable_by_others, fresh),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

@@ -2,10 +2,10 @@
 /*
  * What the answers of a server mean, files with keys, and the checksum of a file.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "unit/test.h"
 #include "ship/transfer.h"
 #include "unit/trace_bytes.h"
 
@@ -32,7 +32,7 @@ static enum transfer_result head(uint64_t length, const char *checksum, const ch
 	return transfer__result(&abc, &answer, true);
 }
 
-static void answers(void **state)
+TEST(answers)
 {
 	static const unsigned int denied[] = { 301, 307, 401, 403, 404, 405, 501 },
 				  passing[] = { 0, 400, 408, 409, 429, 500, 502, 503, 504 };
@@ -72,7 +72,7 @@ static const char *write_file(const char *text, size_t len, mode_t mode)
 	return path;
 }
 
-static void digests(void **state)
+TEST(digests)
 {
 	struct digest_text text;
 	struct digest d = {};
@@ -108,7 +108,7 @@ static int read_keys(struct credentials *ret, const char *text, mode_t mode, str
 	return credentials__read(ret, write_file(text, strlen(text), mode), error);
 }
 
-static void keys_of_a_file(void **state)
+TEST(keys_of_a_file)
 {
 	static const char good[] = "aws_access_key_id = A\naws_secret_access_key=s/+=\n"
 				   "aws_session_token = t==\nregion = x\n"
@@ -131,7 +131,7 @@ static void keys_of_a_file(void **state)
 	assert_null(strstr(error.text, "secret"));
 }
 
-static void keys_of_the_environment(void **state)
+TEST(keys_of_the_environment)
 {
 	struct credentials c;
 	char long_text[6000];
@@ -150,16 +150,4 @@ static void keys_of_the_environment(void **state)
 	assert_int_equal(credentials__read(&c, NULL, NULL), -EINVAL);
 	setenv("AWS_ACCESS_KEY_ID", "", 1);
 	assert_int_equal(credentials__read(&c, NULL, NULL), -ENOKEY);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers),
-		cmocka_unit_test(digests),
-		cmocka_unit_test(keys_of_a_file),
-		cmocka_unit_test(keys_of_the_environment),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

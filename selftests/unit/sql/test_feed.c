@@ -3,14 +3,9 @@
  * Rows between two threads: the side that adds them waits, and the end of the other side wakes it.
  * sql/feed.h; the statement's side needs the engine: check/sql.sh and check/parquet.sh test it.
  */
-#include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "unit/test.h"
 #include "sql/feed.h"
 
 static int add_block(struct feed *f, int64_t number)
@@ -22,11 +17,10 @@ static int add_block(struct feed *f, int64_t number)
 	return feed__pass(f);
 }
 
-static void blocks(void **state)
+TEST(blocks)
 {
 	struct feed f;
 
-	(void)state;
 	feed__init(&f, &events_table);
 	for (int64_t i = 0; i < FEED_BLOCKS; i++)
 		assert_int_equal(add_block(&f, i), 0);
@@ -44,13 +38,12 @@ static void blocks(void **state)
 }
 
 /* Texts that are kept live until the end, wherever their rows are. */
-static void kept(void **state)
+TEST(kept)
 {
 	const struct trace_string name = { "a name of more than twelve bytes", 32 };
 	struct duckdb_text text;
 	struct feed f;
 
-	(void)state;
 	feed__init(&f, &events_table);
 	text = rows__keep(&f.rows, name);
 	for (int64_t i = 0; i < FEED_BLOCKS; i++)
@@ -66,12 +59,11 @@ static void *stop(void *feed)
 	return NULL;
 }
 
-static void stopped(void **state)
+TEST(stopped)
 {
 	pthread_t thread;
 	struct feed f;
 
-	(void)state;
 	feed__init(&f, &events_table);
 	for (int64_t i = 0; i < FEED_BLOCKS; i++)
 		assert_int_equal(add_block(&f, i), 0);
@@ -80,16 +72,4 @@ static void stopped(void **state)
 	pthread_join(thread, NULL);
 	assert_int_equal(feed__pass(&f), -ECANCELED);
 	feed__deinit(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(blocks),
-		cmocka_unit_test(kept),
-		cmocka_unit_test(stopped),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

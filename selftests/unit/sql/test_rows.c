@@ -2,13 +2,7 @@
 /*
  * Rows on their way to the SQL engine: which cells they get, and texts as valid UTF-8. sql/rows.h.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "sql/rows.h"
 #include "sql/tables.h"
 
@@ -37,7 +31,7 @@ static void text_is(struct duckdb_text text, const char *want)
 	assert_memory_equal(text.prefix, want, strlen(want) < 4 ? strlen(want) : 4);
 }
 
-static void cells(void **state)
+TEST(cells)
 {
 	begin();
 	for (int64_t i = 0; i < 10000; i++) {
@@ -58,7 +52,7 @@ static void cells(void **state)
 	rows__deinit(&rows);
 }
 
-static void ids(void **state)
+TEST(ids)
 {
 	begin();
 	assert_int_equal(rows__add(&rows), 0);
@@ -71,7 +65,7 @@ static void ids(void **state)
 	rows__deinit(&rows);
 }
 
-static void texts(void **state)
+TEST(texts)
 {
 	begin();
 	text_is(rows__copy(&rows, string("twelve bytes")), "twelve bytes");
@@ -84,7 +78,7 @@ static void texts(void **state)
 	rows__deinit(&rows);
 }
 
-static void cached_texts(void **state)
+TEST(cached_texts)
 {
 	struct text_cache cache = {};
 	struct duckdb_text first, again;
@@ -110,7 +104,7 @@ static void add_stack(struct dictionary *d, uint64_t id, uint64_t line)
 }
 
 /* The number depends on the frames only, not on the IDs of the generation. */
-static void numbers_of_stacks(void **state)
+TEST(numbers_of_stacks)
 {
 	struct stack_numbers numbers = {};
 	struct dictionary a, b;
@@ -155,7 +149,7 @@ static int take(void *context, struct rows *r)
 }
 
 /* full() takes the rows when they are many, or their texts long; and its error ends adding. */
-static void full(void **state)
+TEST(full)
 {
 	static char text[ROWS_TEXTS / 4];
 	struct taken taken = {};
@@ -187,19 +181,4 @@ static void full(void **state)
 	assert_int_equal(taken.calls, 5);
 	assert_int_equal(taken.rows, n);
 	rows__deinit(&rows);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cells),
-		cmocka_unit_test(ids),
-		cmocka_unit_test(texts),
-		cmocka_unit_test(cached_texts),
-		cmocka_unit_test(numbers_of_stacks),
-		cmocka_unit_test(full),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

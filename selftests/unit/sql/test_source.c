@@ -3,16 +3,9 @@
  * What names and clocks say of a trace, and which files an argument stands for: sql/source.h.
  */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
-#include <cmocka.h>
 
+#include "unit/scratch.h"
 #include "sql/source.h"
 
 static void is(const char *path, const char *host, const char *service)
@@ -32,7 +25,7 @@ static void is(const char *path, const char *host, const char *service)
 	source__deinit(&s);
 }
 
-static void names_of_files(void **state)
+TEST(names_of_files)
 {
 	is("/a/web1-api-77-20261127T040000.000Z.trace", "web1", "api");
 	is("web1.local-api_2-1-20261127T040000.000Z-slow.trace", "web1.local", "api_2");
@@ -44,7 +37,7 @@ static void names_of_files(void **state)
 	is("x.trace", NULL, NULL);
 }
 
-static void names_of_folders(void **state)
+TEST(names_of_folders)
 {
 	is("/d/host=web2/service=api/x.trace", "web2", "api");
 	is("service=api/host=web2/x.trace", "web2", "api");
@@ -53,7 +46,7 @@ static void names_of_folders(void **state)
 	is("/d/host=other/web1-api-77-20261127T040000.000Z.trace", "web1", "api");
 }
 
-static void given_names(void **state)
+TEST(given_names)
 {
 	struct source s;
 
@@ -63,7 +56,7 @@ static void given_names(void **state)
 	source__deinit(&s);
 }
 
-static void other_bytes(void **state)
+TEST(other_bytes)
 {
 	struct source s;
 
@@ -86,7 +79,7 @@ static void hour_is(int64_t wall, int64_t day, int64_t hour)
 	assert_int_equal(got_hour, hour);
 }
 
-static void hours(void **state)
+TEST(hours)
 {
 	const int64_t h = 3600000000000;
 	const struct source unknown = { .wall_ns = ROW_NULL };
@@ -102,7 +95,7 @@ static void hours(void **state)
 	assert_false(source__hour(&unknown, &day, &hour));
 }
 
-static void the_clock(void **state)
+TEST(the_clock)
 {
 	struct trace_sync sync = {
 		.clock = { .known = true, .time = 1000, .sec = 7200, .nsec = 5 },
@@ -128,13 +121,13 @@ static void make(const char *folder, const char *name)
 	close(fd);
 }
 
-static void files(void **state)
+TEST(files)
 {
-	char folder[] = "/tmp/test_source.XXXXXX", path[256], pattern[256], command[256], link[256];
+	char path[256], pattern[256], link[256];
+	const char *folder = scratch_dir();
 	struct source_files s = {};
 	struct error error = {};
 
-	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/sub", folder);
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(source_files__add(&s, folder, &error), -ENOENT);
@@ -165,19 +158,4 @@ static void files(void **state)
 	error = (struct error){};
 	assert_int_equal(source_files__add(&s, path, &error), -EINVAL); /* both kinds */
 	source_files__deinit(&s);
-	snprintf(command, sizeof(command), "rm -r '%s'", folder);
-	assert_int_equal(system(command), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_files), cmocka_unit_test(names_of_folders),
-		cmocka_unit_test(given_names),	  cmocka_unit_test(other_bytes),
-		cmocka_unit_test(hours),	  cmocka_unit_test(the_clock),
-		cmocka_unit_test(files),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

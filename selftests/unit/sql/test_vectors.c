@@ -2,13 +2,7 @@
 /*
  * Texts that are always among a few, and their numbers. sql/vectors.h.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "sql/rows.h"
 #include "sql/vectors.h"
 
@@ -20,14 +14,13 @@ static const char *name_of(unsigned int i)
 	return names[i];
 }
 
-static void numbers(void **state)
+TEST(numbers)
 {
 	static const char elsewhere[] = "a name of more than twelve bytes";
 	const struct column column = { "name", "VARCHAR", "", 5, name_of };
 	struct enumeration *e = enumeration__create(&column);
 	struct duckdb_text text;
 
-	(void)state;
 	assert_non_null(e);
 	text = text__static("short");
 	assert_int_equal(enumeration__number(e, &text), 0);
@@ -68,11 +61,10 @@ static void check_column(const struct column *column)
 	enumeration__destroy(e);
 }
 
-static void tables_of_traces(void **state)
+TEST(tables_of_traces)
 {
 	unsigned int n = 0;
 
-	(void)state;
 	for (size_t i = 0; i < TABLES; i++)
 		for (unsigned int k = 0; k < tables[i]->ncolumns; k++)
 			if (tables[i]->columns[k].nvalues) {
@@ -80,15 +72,4 @@ static void tables_of_traces(void **state)
 				n++;
 			}
 	assert_int_equal(n, 5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(tables_of_traces),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,7 @@
 /*
  * The labels of a goroutine as one text, in both directions. Under test: text/labels.c.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "text/labels.h"
 
 #define PAIR(key, value) { { key, sizeof(key) - 1 }, { value, sizeof(value) - 1 } }
@@ -24,7 +16,7 @@
 		assert_memory_equal(to, expected, len);                                            \
 	} while (0)
 
-static void written(void **state)
+TEST(written)
 {
 	struct label_pair pair[] = {
 		PAIR("b", "2 \"x\"\n"), PAIR("a.b_c:d/e-9", ""), PAIR("a", "\xff"),
@@ -41,7 +33,7 @@ static void written(void **state)
 }
 
 /* A label that does not fit is left out whole, and others are not. */
-static void bounded(void **state)
+TEST(bounded)
 {
 	static char most[LABELS_SIZE], expected[LABELS_SIZE + 1], to[LABELS_SIZE];
 	struct label_pair pair[] = {
@@ -86,7 +78,7 @@ static int read_all(const char *text, char *to, bool *ret_cut)
 		assert_int_equal(cut, expected_cut);                                               \
 	} while (0)
 
-static void read_back(void **state)
+TEST(read_back)
 {
 	assert_read("", "", false);
 	assert_read("...", "", true);
@@ -95,7 +87,7 @@ static void read_back(void **state)
 		    "=empty;a \"==x, y=\";b=A;", true);
 }
 
-static void rejected(void **state)
+TEST(rejected)
 {
 	static const char *const bad[] = {
 		"a",	      "=\"x\"",	   "a=",	"a=x",		"a='x'", "a=`x`",
@@ -107,16 +99,4 @@ static void rejected(void **state)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(read_all(bad[i], all, &cut), -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(written),
-		cmocka_unit_test(bounded),
-		cmocka_unit_test(read_back),
-		cmocka_unit_test(rejected),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

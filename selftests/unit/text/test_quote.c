@@ -3,15 +3,7 @@
  * Go's string literals in both directions, and printable characters. check/text.sh compares every
  * character with Go.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "lib/unicode.h"
 #include "text/quote.h"
 
@@ -37,7 +29,7 @@ static void assert_quoted(const void *data, size_t len, const char *expected)
 	outbuf__deinit(&back);
 }
 
-static void quoted_data(void **state)
+TEST(quoted_data)
 {
 	static const char controls[] = "\a\b\f\n\r\t\v\0\x1f\x7f";
 	uint8_t bytes[64];
@@ -82,7 +74,7 @@ static void assert_unquoted(const char *literal, const char *expected, size_t le
 	outbuf__deinit(&out);
 }
 
-static void unquoted_literals(void **state)
+TEST(unquoted_literals)
 {
 	static const char *const none[] = {
 		"",
@@ -135,7 +127,7 @@ static void unquoted_literals(void **state)
 	outbuf__deinit(&out);
 }
 
-static void all_utf8_characters(void **state)
+TEST(all_utf8_characters)
 {
 	uint8_t bytes[UTF8_MAX];
 	uint32_t c, back;
@@ -159,16 +151,4 @@ static void all_utf8_characters(void **state)
 		assert_true(len == 1 || !memcmp(p, bytes, len));
 		assert_true(len > 1 || back == (p[0] < 0x80 ? p[0] : UNICODE_REPLACEMENT));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(quoted_data),
-		cmocka_unit_test(unquoted_literals),
-		cmocka_unit_test(all_utf8_characters),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,7 @@
  * The text form of traces in both directions: the form of each event, accepted variations, errors
  * and their positions. check/text.sh compares with Go's own converter; test_quote.c tests literals.
  */
-#include <errno.h>
-#include <inttypes.h>
-
+#include "unit/test.h"
 #include "format/encode.h"
 #include "text/text.h"
 #include "unit/trace_bytes.h"
@@ -49,7 +47,7 @@ static void both_ways(const char *text, size_t text_len, const void *trace, size
 #define TRACE(version, bytes)  "go 1." version " trace\0\0\0" bytes
 #define BOTH_WAYS(text, trace) both_ways(text, sizeof(text) - 1, trace, sizeof(trace) - 1)
 
-static void events_round_trip(void **state)
+TEST(events_round_trip)
 {
 	BOTH_WAYS("Trace Go1.22\n", TRACE("22", ""));
 	BOTH_WAYS("Trace Go1.26\nEventBatch gen=1 m=300 time=0 size=5\nSync\nEndOfGeneration\n",
@@ -69,7 +67,7 @@ static void events_round_trip(void **state)
 }
 
 /* What readers reject: two headers, a batch within a batch, wrong sizes, a long stack. */
-static void invalid_traces_round_trip(void **state)
+TEST(invalid_traces_round_trip)
 {
 	char text[16384] = "Trace Go1.22\nStack id=1 nframes=200\n";
 	struct outbuf trace, back;
@@ -101,7 +99,7 @@ static size_t plain_line(char *to, const struct ev_spec *spec, const uint64_t *a
 }
 
 /* Every event of every version, with numbers of every length. */
-static void every_event_round_trips(void **state)
+TEST(every_event_round_trips)
 {
 	static const unsigned int versions[] = { 22, 23, 25, 26 };
 	char text[4096], trace[1024];
@@ -144,7 +142,7 @@ static void add_number(struct many *m, uint64_t v)
 	m->trace_len = leb__put(m->trace + m->trace_len, v) - m->trace;
 }
 
-static void number_limits(void **state)
+TEST(number_limits)
 {
 	struct many m = { .text = malloc(2 << 20), .trace = calloc(1, 1 << 20) };
 	uint64_t v, power;
@@ -166,7 +164,7 @@ static void number_limits(void **state)
 }
 
 /* Any white space, empty lines, comments, CR LF and a missing last line end: the same trace. */
-static void white_space(void **state)
+TEST(white_space)
 {
 	static const char text[] =
 		"# a comment\n\n \u2003\n\tTrace\u00a0 Go1.022\u3000\r\n"
@@ -181,7 +179,7 @@ static void white_space(void **state)
 	outbuf__deinit(&out);
 }
 
-static void invalid_text_is_rejected(void **state)
+TEST(invalid_text_is_rejected)
 {
 	static const struct {
 		const char *text;
@@ -254,7 +252,7 @@ static void invalid_text_is_rejected(void **state)
 		assert_non_null(strstr(why.text, reason));                                         \
 	} while (0)
 
-static void invalid_bytes_are_rejected(void **state)
+TEST(invalid_bytes_are_rejected)
 {
 	REFUSED("", -EPROTONOSUPPORT, "not a Go execution trace");
 	REFUSED("go 1.22 trace\0\0", -EPROTONOSUPPORT, "not a Go execution trace");
@@ -296,7 +294,7 @@ static void invalid_bytes_are_rejected(void **state)
  * A trace cut between events is valid, one cut within an event is not; the text up to the cut is
  * written.
  */
-static void truncated_traces(void **state)
+TEST(truncated_traces)
 {
 	static const char trace[] = TRACE("22", "\1\1\2\3\4\5\1\3abc\3\1\1\xe8\7\1\2\3\2");
 	static const size_t whole[] = { 16, 21, 27, 35, 36 };
@@ -315,7 +313,7 @@ static void truncated_traces(void **state)
 }
 
 /* A file of several windows, with data longer than one window and lines longer than several. */
-static void data_longer_than_a_window(void **state)
+TEST(data_longer_than_a_window)
 {
 	static const size_t sizes[] = { 0,
 					1,
@@ -386,29 +384,10 @@ static void refused_long(size_t len, size_t data, const char *reason)
 	free(text);
 }
 
-static void size_limits(void **state)
+TEST(size_limits)
 {
 	refused_long(RAW_DATA_MAX + 50, RAW_DATA_MAX, "line 4: unknown event \"x");
 	refused_long(RAW_DATA_MAX + 50, RAW_DATA_MAX + 1, "line 3: more than 1048576 bytes");
 	refused_long(TEXT_LINE_MAX + 26, TEXT_LINE_MAX, "line 3: a line of more than");
 	refused_long(TEXT_LINE_MAX + 25, TEXT_LINE_MAX, "line 3: \"`xxxx");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events_round_trip),
-		cmocka_unit_test(invalid_traces_round_trip),
-		cmocka_unit_test(every_event_round_trips),
-		cmocka_unit_test(number_limits),
-		cmocka_unit_test(white_space),
-		cmocka_unit_test(invalid_text_is_rejected),
-		cmocka_unit_test(invalid_bytes_are_rejected),
-		cmocka_unit_test(truncated_traces),
-		cmocka_unit_test(data_longer_than_a_window),
-		cmocka_unit_test(size_limits),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

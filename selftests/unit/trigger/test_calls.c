@@ -3,15 +3,7 @@
  * Triggers on calls and on the process: when a condition is met, how often, and with which time. The
  * flight recorder and the queries of the sequencer are replaced.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "flight/flight.h"
 #include "names/request_names.h"
 #include "unit/watched_sequencer.h"
@@ -97,7 +89,7 @@ static void met_at(size_t i, uint64_t time, const char *text)
 	assert_string_equal(causes[i].text, text);
 }
 
-static void functions(void **state)
+TEST(functions)
 {
 	BEGIN(0, "func:main.foo");
 	region(5, 7, false, 0, "other");
@@ -109,7 +101,7 @@ static void functions(void **state)
 }
 
 /* At the limit, while it is open, and once; nested ones of a name each have their own limit. */
-static void regions(void **state)
+TEST(regions)
 {
 	BEGIN(0, "region:work:50ms");
 	region(1 * MS, 7, false, 0, "work");
@@ -129,7 +121,7 @@ static void regions(void **state)
 }
 
 /* Its end is passed before the watermark; also with the end of the goroutine. */
-static void regions_end_late(void **state)
+TEST(regions_end_late)
 {
 	BEGIN(0, "region:work:50ms");
 	region(1 * MS, 7, false, 0, "work");
@@ -145,7 +137,7 @@ static void regions_end_late(void **state)
 	end();
 }
 
-static void losses_forget(void **state)
+TEST(losses_forget)
 {
 	BEGIN(0, "region:work:50ms", "request:50ms");
 	region(1 * MS, 7, false, 0, "work");
@@ -158,7 +150,7 @@ static void losses_forget(void **state)
 }
 
 /* A request has no name until it is resolved: what it has so far counts, and the final one. */
-static void requests(void **state)
+TEST(requests)
 {
 	BEGIN(0, "request:50ms:GET /x");
 	event(0 * MS, 7, EV_USER_TASK_BEGIN, 1, 0, id("GET /x"));
@@ -183,7 +175,7 @@ static void requests(void **state)
 	end();
 }
 
-static void statuses(void **state)
+TEST(statuses)
 {
 	BEGIN(0, "status:5xx", "status:404");
 	event(1, 7, EV_USER_LOG, 1, id("status"), id("200"));
@@ -199,7 +191,7 @@ static void statuses(void **state)
 	end();
 }
 
-static void interval(void **state)
+TEST(interval)
 {
 	BEGIN(1000, "func:main.foo");
 	for (uint64_t time = 1; time <= 2001; time++)
@@ -211,7 +203,7 @@ static void interval(void **state)
 }
 
 /* More than are watched: those beyond are not, and nothing breaks. */
-static void many(void **state)
+TEST(many)
 {
 	BEGIN(0, "request:50ms");
 	for (uint64_t i = 1; i <= OPEN_CALLS_MAX + 10; i++)
@@ -225,7 +217,7 @@ static void many(void **state)
 }
 
 /* One CPU for a second, then half of one. Met when it crosses the limit, and again after a pause. */
-static void cpu(void **state)
+TEST(cpu)
 {
 	struct process_triggers *p;
 	uint64_t used = 1, time = 0;
@@ -243,7 +235,7 @@ static void cpu(void **state)
 	end();
 }
 
-static void signals(void **state)
+TEST(signals)
 {
 	uint64_t later = UINT64_MAX / 2;
 
@@ -256,22 +248,4 @@ static void signals(void **state)
 	met_at(0, later, "signal:SIGSEGV: signal 11 (SEGV) delivered to thread 5");
 	met_at(1, later + 1, "exit: the process exited with status 3");
 	end();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions),
-		cmocka_unit_test(regions),
-		cmocka_unit_test(regions_end_late),
-		cmocka_unit_test(losses_forget),
-		cmocka_unit_test(requests),
-		cmocka_unit_test(statuses),
-		cmocka_unit_test(interval),
-		cmocka_unit_test(many),
-		cmocka_unit_test(cpu),
-		cmocka_unit_test(signals),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,12 @@
 /*
  * Triggers stw, gc, goroutines, heap and runqueue, and what each condition needs.
  */
-#include <errno.h>
-
+#include "unit/test.h"
 #include "target/probe/site.h"
 #include "trigger/needs.h"
 #include "unit/trigger/trigger_fixture.h"
 
-static void pauses(void **state)
+TEST(pauses)
 {
 	uint32_t why;
 
@@ -24,10 +23,9 @@ static void pauses(void **state)
 	event(31, 1, 7, EV_STW_BEGIN, why);
 	watched.go_losses++;
 	expect_none(40);
-	unwatch();
 }
 
-static void collections(void **state)
+TEST(collections)
 {
 	watch("gc:5ms", NULL, NULL);
 	event(1, 1, 7, EV_STW_BEGIN, 0);
@@ -37,7 +35,6 @@ static void collections(void **state)
 	event(20, 2, 8, EV_GC_ACTIVE, 3); /* begun before */
 	event(29, 2, 8, EV_GC_END, 4);
 	expect_none(30);
-	unwatch();
 }
 
 /* The number after each event, and the cause that is expected. */
@@ -51,7 +48,7 @@ static void number_of_goroutines(size_t n, bool created, const char *text)
 		assert_string_equal(made.cause.text, text);
 }
 
-static void goroutines(void **state)
+TEST(goroutines)
 {
 	watch("goroutines:100", NULL, NULL);
 	watched.stats.at_start = 99;
@@ -66,10 +63,9 @@ static void goroutines(void **state)
 	watch("goroutines:100", NULL, NULL);
 	watched.stats.at_start = 100;
 	number_of_goroutines(101, true, NULL);
-	unwatch();
 }
 
-static void heap(void **state)
+TEST(heap)
 {
 	watch("heap:1K", "heap:2K", NULL);
 	event(1, 1, 7, EV_HEAP_ALLOC, 1023);
@@ -85,7 +81,6 @@ static void heap(void **state)
 	event(8, 1, 7, EV_HEAP_ALLOC, 900);
 	event(9, 1, 7, EV_HEAP_ALLOC, 1024);
 	expect_cause(9, 9, "heap:1K: 1024 bytes of heap");
-	unwatch();
 }
 
 static void item(uint64_t ms, enum kernel_kind kind, enum kernel_run run, uint64_t since)
@@ -99,7 +94,7 @@ static void item(uint64_t ms, enum kernel_kind kind, enum kernel_run run, uint64
 
 #define WAITED "runqueue:5ms: thread 3 waited for a CPU for 5.0 ms"
 
-static void runqueue(void **state)
+TEST(runqueue)
 {
 	watch("runqueue:5ms", NULL, NULL);
 	item(1, KERNEL_WAKING, KERNEL_RUNNABLE, 1);
@@ -123,7 +118,6 @@ static void runqueue(void **state)
 	item(61, KERNEL_WAKING, KERNEL_RUNNABLE, 61);
 	item(62, KERNEL_ENDED, KERNEL_GONE, 62);
 	expect_none(80);
-	unwatch();
 }
 
 static int checked(const char *text, uint32_t sets, char **ret)
@@ -139,7 +133,7 @@ static int checked(const char *text, uint32_t sets, char **ret)
 	return err;
 }
 
-static void needs(void **state)
+TEST(needs)
 {
 	static const char *const any[] = { "runnable:1ms", "blocked:1ms:sync", "goroutines:10" };
 	uint32_t all = SITE_SETS_DEFAULT;
@@ -161,16 +155,4 @@ static void needs(void **state)
 	assert_int_equal(checked("heap:1M", all & ~SITE_SET(HEAP), &why), -EINVAL);
 	assert_int_equal(checked("gc:1ms", all & ~SITE_SET(GC), &why), -EINVAL);
 	assert_int_equal(checked("stw:1ms", all & ~SITE_SET(GC), &why), -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pauses),     cmocka_unit_test(collections),
-		cmocka_unit_test(goroutines), cmocka_unit_test(heap),
-		cmocka_unit_test(runqueue),   cmocka_unit_test(needs),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,12 @@
  * Triggers runnable, blocked and syscall: each wait is evaluated once and in time, regardless of what
  * ends in between, and only waits that count are.
  */
+#include "unit/test.h"
 #include "unit/trigger/trigger_fixture.h"
 
 #define RUNNABLE_7 "runnable:5ms: goroutine 7 runnable for 5.0 ms"
 
-static void once_per_wait(void **state)
+TEST(once_per_wait)
 {
 	watch("runnable:5ms", NULL, NULL);
 	event(1, 1, 0, EV_GO_CREATE, 7);
@@ -23,10 +24,9 @@ static void once_per_wait(void **state)
 	event(43, 1, 7, EV_GO_STOP, 0);
 	event(47, 1, 0, EV_GO_START, 7);
 	expect_none(60);
-	unwatch();
 }
 
-static void two_limits(void **state)
+TEST(two_limits)
 {
 	watch("runnable:5ms", "runnable:10ms", NULL);
 	event(1, 1, 0, EV_GO_UNBLOCK, 7);
@@ -35,10 +35,9 @@ static void two_limits(void **state)
 	expect_cause(9, 8, "runnable:5ms: goroutine 8 runnable for 5.0 ms");
 	event(10, 1, 0, EV_GO_START, 7);
 	expect_cause(13, 13, "runnable:10ms: goroutine 8 runnable for 10.0 ms");
-	unwatch();
 }
 
-static void ends_in_between(void **state)
+TEST(ends_in_between)
 {
 	watch("runnable:5ms", NULL, NULL);
 	for (uint64_t g = 1; g <= 4; g++)
@@ -53,10 +52,9 @@ static void ends_in_between(void **state)
 	expect_cause(9, 9, "runnable:5ms: goroutine 5 runnable for 5.0 ms");
 	event(9, 1, 2, EV_GO_SWITCH_DESTROY, 5);
 	expect_none(100);
-	unwatch();
 }
 
-static void reasons(void **state)
+TEST(reasons)
 {
 	watch("blocked:5ms", "blocked:5ms:network", NULL);
 	watched.start_function = "main.f";
@@ -72,7 +70,6 @@ static void reasons(void **state)
 	block(11, 8, "network");
 	expect_cause(20, 16,
 		     "blocked:5ms:network: goroutine 8 (main.f) blocked on network for 5.0 ms");
-	unwatch();
 }
 
 static void call(uint64_t ms, uint32_t tid, uint32_t number)
@@ -84,7 +81,7 @@ static void call(uint64_t ms, uint32_t tid, uint32_t number)
 	made.watch.kernel(made.watch.ctx, &item);
 }
 
-static void system_calls(void **state)
+TEST(system_calls)
 {
 	watch("syscall:5ms:read", NULL, NULL);
 	call(1, 3, 0); /* not of a goroutine */
@@ -100,10 +97,9 @@ static void system_calls(void **state)
 	event(26, 3, 7, EV_GO_SYSCALL_END_BLOCKED, 1);
 	call(27, 3, 0); /* the thread goes on without it */
 	expect_none(40);
-	unwatch();
 }
 
-static void any_system_call(void **state)
+TEST(any_system_call)
 {
 	watch("syscall:5ms", NULL, NULL);
 	event(20, 3, 7, EV_GO_SYSCALL_BEGIN, 1);
@@ -119,10 +115,9 @@ static void any_system_call(void **state)
 	watched.start_function = "os/signal.loop";
 	event(40, 3, 7, EV_GO_SYSCALL_BEGIN, 1);
 	expect_none(60);
-	unwatch();
 }
 
-static void losses(void **state)
+TEST(losses)
 {
 	uint64_t *doubts[] = { &watched.go_losses, &watched.stats.repairs,
 			       &watched.stats.corrected };
@@ -140,7 +135,6 @@ static void losses(void **state)
 		event(t + 22, 1, 7, EV_GO_STOP, 0);
 		expect_cause(t + 30, t + 27, RUNNABLE_7);
 	}
-	unwatch();
 }
 
 #define GS 40
@@ -174,7 +168,7 @@ static void model_watermark(uint64_t time)
 	made.causes = model.n = 0;
 }
 
-static void as_the_model(void **state)
+TEST(as_the_model)
 {
 	watch("runnable:5ms", NULL, NULL);
 	srand(1);
@@ -194,11 +188,10 @@ static void as_the_model(void **state)
 		if (rand() % 10 == 0)
 			model_watermark(time);
 	}
-	unwatch();
 }
 
 /* Would take hours if an event or a watermark looked at each. */
-static void million(void **state)
+TEST(million)
 {
 	const uint64_t n = 1000000;
 
@@ -212,19 +205,4 @@ static void million(void **state)
 	for (uint64_t g = 1; g <= n; g++)
 		event(2000, 1, 0, EV_GO_START, g);
 	expect_none(3000);
-	unwatch();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(once_per_wait),   cmocka_unit_test(two_limits),
-		cmocka_unit_test(ends_in_between), cmocka_unit_test(reasons),
-		cmocka_unit_test(system_calls),	   cmocka_unit_test(any_system_call),
-		cmocka_unit_test(losses),	   cmocka_unit_test(as_the_model),
-		cmocka_unit_test(million),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,7 @@
 #ifndef UNIT_TRIGGER_FIXTURE_H
 #define UNIT_TRIGGER_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "flight/flight.h"
 #include "trigger/trigger.h"
 #include "unit/watched_sequencer.h"
@@ -55,10 +49,14 @@ static void watch(const char *first, const char *second, const char *third)
 
 static void unwatch(void)
 {
-	assert_int_equal(triggers__failure(made.t), 0);
+	if (made.t)
+		assert_int_equal(triggers__failure(made.t), 0);
 	triggers__destroy(made.t);
 	intern__destroy(made.intern);
+	memset(&made, 0, sizeof(made));
 }
+
+FIXTURE(NULL, unwatch)
 
 /* On thread `tid`, on which goroutine `goid` runs. */
 static void event(uint64_t ms, uint32_t tid, uint64_t goid, enum ev type, uint64_t arg)

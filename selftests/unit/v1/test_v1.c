@@ -2,9 +2,10 @@
 /*
  * Conversion of each kind of v1 event to v2 events. selftests/check/v1.sh tests real traces.
  */
+#include "unit/test.h"
 #include "unit/v1_made.h"
 
-static void goroutine_events(void **state)
+TEST(goroutine_events)
 {
 	struct made t = begin_21();
 
@@ -46,7 +47,7 @@ static void goroutine_events(void **state)
  * Runnable goroutines are reported by id. Events of a P before its start or after its stop have no
  * M.
  */
-static void initial_statuses(void **state)
+TEST(initial_statuses)
 {
 	struct made t = begin(21);
 
@@ -85,7 +86,7 @@ static void initial_statuses(void **state)
 	       "91 Sync 2\n");
 }
 
-static void block_reasons(void **state)
+TEST(block_reasons)
 {
 	static const struct {
 		uint8_t type;
@@ -113,7 +114,7 @@ static void block_reasons(void **state)
 }
 
 /* Another P writes the exit, and its time is before that of events of the first P. */
-static void system_calls(void **state)
+TEST(system_calls)
 {
 	struct made t = begin_21();
 
@@ -145,7 +146,7 @@ static void system_calls(void **state)
 			"151 Sync 2\n");
 }
 
-static void gc_cycles(void **state)
+TEST(gc_cycles)
 {
 	struct made t = begin_21();
 
@@ -178,7 +179,7 @@ static void gc_cycles(void **state)
 			"131 Sync 2\n");
 }
 
-static void annotations(void **state)
+TEST(annotations)
 {
 	struct made t = begin_21();
 
@@ -212,7 +213,7 @@ static void annotations(void **state)
 }
 
 /* An exit follows events of the same time that precede it in the file. */
-static void exits_of_equal_times(void **state)
+TEST(exits_of_equal_times)
 {
 	struct made t = begin_21();
 
@@ -232,7 +233,7 @@ static void exits_of_equal_times(void **state)
 }
 
 /* Samples are sorted by their own time, among the other events. */
-static void cpu_samples(void **state)
+TEST(cpu_samples)
 {
 	struct made t = begin_21();
 
@@ -249,7 +250,7 @@ static void cpu_samples(void **state)
 }
 
 /* A timer wakes a goroutine that waits for the network: Go's readers disagree about the P. */
-static void timer_wakes_network_waiter(void **state)
+TEST(timer_wakes_network_waiter)
 {
 	static const unsigned int versions[] = { 10, 21 };
 
@@ -272,7 +273,7 @@ static void timer_wakes_network_waiter(void **state)
 }
 
 /* The timer goroutine, 2, wakes goroutine 1 while another goroutine runs on the P. */
-static void timer_goroutine(void **state)
+TEST(timer_goroutine)
 {
 	struct made t = begin_21();
 
@@ -296,7 +297,7 @@ static void timer_goroutine(void **state)
 }
 
 /* A string before the first batch is ignored, and of two stacks with one id the first is used. */
-static void ignored_table_entries(void **state)
+TEST(ignored_table_entries)
 {
 	struct made t = begin(21);
 
@@ -315,7 +316,7 @@ static void ignored_table_entries(void **state)
  * A string longer than the input's window, and across its boundary; from a file, which has a
  * window.
  */
-static void long_strings(void **state)
+TEST(long_strings)
 {
 	char *text = malloc(1000001), path[32];
 	struct made t = begin_21();
@@ -353,7 +354,7 @@ static void long_strings(void **state)
 }
 
 /* Ids up to the maximum: added strings get unused ones. */
-static void strings_with_maximal_ids(void **state)
+TEST(strings_with_maximal_ids)
 {
 	struct made t = begin_21();
 
@@ -368,7 +369,7 @@ static void strings_with_maximal_ids(void **state)
 }
 
 /* Times far apart, from Go's own test. */
-static void times_far_apart(void **state)
+TEST(times_far_apart)
 {
 	struct made t = begin(9);
 	char *found;
@@ -382,35 +383,11 @@ static void times_far_apart(void **state)
 	free(found);
 }
 
-static void trace_without_events(void **state)
+TEST(trace_without_events)
 {
 	struct made t = begin(21);
 
 	EV(&t, V1_BATCH, 0, 0);
 	EV(&t, V1_FREQUENCY, 1000000000);
 	expect(&t, NULL, "0 Sync 1\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(goroutine_events),
-		cmocka_unit_test(initial_statuses),
-		cmocka_unit_test(block_reasons),
-		cmocka_unit_test(system_calls),
-		cmocka_unit_test(exits_of_equal_times),
-		cmocka_unit_test(gc_cycles),
-		cmocka_unit_test(annotations),
-		cmocka_unit_test(cpu_samples),
-		cmocka_unit_test(timer_goroutine),
-		cmocka_unit_test(timer_wakes_network_waiter),
-		cmocka_unit_test(ignored_table_entries),
-		cmocka_unit_test(long_strings),
-		cmocka_unit_test(strings_with_maximal_ids),
-		cmocka_unit_test(times_far_apart),
-		cmocka_unit_test(trace_without_events),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  */
 #include <time.h>
 
+#include "unit/test.h"
 #include "unit/v1_made.h"
 
 struct refusal {
@@ -14,7 +15,7 @@ struct refusal {
 };
 
 /* Each event is invalid after begin_21(). */
-static void impossible_transitions(void **state)
+TEST(impossible_transitions)
 {
 	static const struct refusal refusals[] = {
 		{ V1_PROC_START, { 10, 1 }, 2, "(ProcStart): P 0 is already running" },
@@ -39,7 +40,7 @@ static void impossible_transitions(void **state)
 }
 
 /* Version 5, whose order does not exclude these. 1 runs on P 0, 2 waits, 3 is in a system call. */
-static void impossible_events_of_version_5(void **state)
+TEST(impossible_events_of_version_5)
 {
 	static const struct refusal refusals[] = {
 		{ V1_GO_UNBLOCK, { 1, 1, 1, 0 }, 4, "(GoUnblock): goroutine 1 is not waiting" },
@@ -72,7 +73,7 @@ static void impossible_events_of_version_5(void **state)
 }
 
 /* Goroutine 1 has an event on P 0, which it left, and on P 1, where it never was. */
-static void events_on_wrong_p(void **state)
+TEST(events_on_wrong_p)
 {
 	struct made t = begin(5);
 
@@ -90,7 +91,7 @@ static void events_on_wrong_p(void **state)
 	expect_reason(&t, "(GoSched): P 1 runs goroutine 0, not 1");
 }
 
-static void repeated_events(void **state)
+TEST(repeated_events)
 {
 	static const struct refusal refusals[] = {
 		{ V1_GC_START, { 10, 0, 0 }, 3, "never in a state that permits this event" },
@@ -120,7 +121,7 @@ static void repeated_events(void **state)
 	}
 }
 
-static void exit_before_system_call(void **state)
+TEST(exit_before_system_call)
 {
 	struct made t = begin_21();
 
@@ -130,7 +131,7 @@ static void exit_before_system_call(void **state)
 	expect_reason(&t, "(GoSysExit): time stamps out of order");
 }
 
-static void inconsistent_annotations(void **state)
+TEST(inconsistent_annotations)
 {
 	struct made t = begin_21();
 
@@ -156,7 +157,7 @@ static void inconsistent_annotations(void **state)
 }
 
 /* From Go's own test of inputs that once crashed its reader. */
-static void inputs_that_crashed_go(void **state)
+TEST(inputs_that_crashed_go)
 {
 	static const struct {
 		unsigned int version;
@@ -205,7 +206,7 @@ static void inputs_that_crashed_go(void **state)
 	}
 }
 
-static void invalid_event_bytes(void **state)
+TEST(invalid_event_bytes)
 {
 	static const struct {
 		unsigned int version;
@@ -252,7 +253,7 @@ static void invalid_event_bytes(void **state)
 }
 
 /* Lengths beyond the trace or the limits. */
-static void long_arguments(void **state)
+TEST(long_arguments)
 {
 	struct made t = begin(9);
 
@@ -295,7 +296,7 @@ static struct made everything(unsigned int version)
 	return t;
 }
 
-static void truncated_and_changed_traces(void **state)
+TEST(truncated_and_changed_traces)
 {
 	static const unsigned int versions[] = { 5, 21 };
 
@@ -319,7 +320,7 @@ static void truncated_and_changed_traces(void **state)
 }
 
 /* Many Ps wait for one goroutine, each for another number: the time is linear. */
-static void many_waiting_ps_take_linear_time(void **state)
+TEST(many_waiting_ps_take_linear_time)
 {
 	struct made t = begin(21);
 	clock_t start = clock();
@@ -337,24 +338,4 @@ static void many_waiting_ps_take_linear_time(void **state)
 	}
 	expect_reason(&t, "goroutine 7 is never in a state that permits this event");
 	assert_true(clock() - start < 20 * CLOCKS_PER_SEC);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(impossible_transitions),
-		cmocka_unit_test(impossible_events_of_version_5),
-		cmocka_unit_test(events_on_wrong_p),
-		cmocka_unit_test(exit_before_system_call),
-		cmocka_unit_test(repeated_events),
-		cmocka_unit_test(inconsistent_annotations),
-		cmocka_unit_test(inputs_that_crashed_go),
-		cmocka_unit_test(invalid_event_bytes),
-		cmocka_unit_test(long_arguments),
-		cmocka_unit_test(truncated_and_changed_traces),
-		cmocka_unit_test(many_waiting_ps_take_linear_time),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
  */
 #include <elf.h>
 #undef EV_NONE /* elf.h and format/spec.h both define it */
-
+#include "unit/test.h"
 #include "unit/v1_made.h"
 
 /* An executable with two functions and a table as written by the linker of Go 1.5. */
@@ -66,7 +66,7 @@ static void write_program(const char *path, uint32_t magic)
 }
 
 /* Return addresses: last byte of f's first line, first byte of its second; g; after the end. */
-static void names_from_executable(void **state)
+TEST(names_from_executable)
 {
 	struct made t = begin(5);
 	char path[32];
@@ -97,7 +97,7 @@ static void expect_program_refused(const char *path, const char *reason)
 	free(found);
 }
 
-static void unsuitable_executables(void **state)
+TEST(unsuitable_executables)
 {
 	struct made t;
 	char path[32];
@@ -122,15 +122,4 @@ static void unsuitable_executables(void **state)
 		free(read_all(&t, path));
 	}
 	unlink(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_from_executable),
-		cmocka_unit_test(unsuitable_executables),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,11 @@
 /*
  * Differences between the versions of v1 traces: order, sequence numbers, events.
  */
+#include "unit/test.h"
 #include "unit/v1_made.h"
 
 /* P 1 is first in the file and in time, but its events depend on those of P 0. */
-static void order_by_sequence_numbers(void **state)
+TEST(order_by_sequence_numbers)
 {
 	struct made t = begin(7);
 
@@ -34,7 +35,7 @@ static void order_by_sequence_numbers(void **state)
 }
 
 /* Of equal times Go's reader takes the P whose event was permitted first. */
-static void equal_times(void **state)
+TEST(equal_times)
 {
 	struct made t = begin(21);
 
@@ -58,7 +59,7 @@ static void equal_times(void **state)
 }
 
 /* The same, but the clock of P 1 is ahead of the events it depends on. */
-static void inconsistent_clocks(void **state)
+TEST(inconsistent_clocks)
 {
 	struct made t = begin(7);
 
@@ -70,7 +71,7 @@ static void inconsistent_clocks(void **state)
 	expect_reason(&t, "at byte 26 (GoStart): time stamps out of order");
 }
 
-static void ps_waiting_forever(void **state)
+TEST(ps_waiting_forever)
 {
 	struct made t = begin(9);
 
@@ -82,7 +83,7 @@ static void ps_waiting_forever(void **state)
 		"at byte 26 (GoStart): goroutine 2 is never in a state that permits this event");
 }
 
-static void ps_claiming_the_same_change(void **state)
+TEST(ps_claiming_the_same_change)
 {
 	struct made t = begin(9);
 
@@ -97,7 +98,7 @@ static void ps_claiming_the_same_change(void **state)
 }
 
 /* Version 7: a futile wake-up with a preemption in it; 10: the trace ends within one. */
-static void futile_wakeups(void **state)
+TEST(futile_wakeups)
 {
 	struct made t = begin(7);
 
@@ -133,7 +134,7 @@ static void futile_wakeups(void **state)
 }
 
 /* Go's reader of later versions does not know these events. */
-static void futile_wakeups_of_later_versions(void **state)
+TEST(futile_wakeups_of_later_versions)
 {
 	struct made t = begin_21();
 
@@ -145,7 +146,7 @@ static void futile_wakeups_of_later_versions(void **state)
 }
 
 /* Before 1.10 each P stopped the world, and before 1.9 sweeping reported no sizes. */
-static void events_of_older_versions(void **state)
+TEST(events_of_older_versions)
 {
 	struct made t = begin(8);
 
@@ -168,7 +169,7 @@ static void events_of_older_versions(void **state)
 	       "31 Sync 2\n");
 }
 
-static void version_5_is_sorted(void **state)
+TEST(version_5_is_sorted)
 {
 	struct made t = begin_5();
 
@@ -185,7 +186,7 @@ static void version_5_is_sorted(void **state)
 	       "52 Sync 2\n");
 }
 
-static void inconsistent_sequence_numbers(void **state)
+TEST(inconsistent_sequence_numbers)
 {
 	struct made t = begin(5);
 
@@ -198,7 +199,7 @@ static void inconsistent_sequence_numbers(void **state)
 }
 
 /* "gotrace\0": sorted by time; a goroutine in a system call is runnable; integer ns. */
-static void version_0(void **state)
+TEST(version_0)
 {
 	struct made t = begin(0);
 
@@ -252,24 +253,4 @@ static void version_0(void **state)
 	       "30000000002 GCBegin m-1 p1000004 g-1 0 -\n"
 	       "30000000003 GoSyscallEndBlocked m-1 p1000003 g4\n"
 	       "30000000004 Sync 2\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(order_by_sequence_numbers),
-		cmocka_unit_test(equal_times),
-		cmocka_unit_test(inconsistent_clocks),
-		cmocka_unit_test(ps_waiting_forever),
-		cmocka_unit_test(ps_claiming_the_same_change),
-		cmocka_unit_test(futile_wakeups),
-		cmocka_unit_test(futile_wakeups_of_later_versions),
-		cmocka_unit_test(events_of_older_versions),
-		cmocka_unit_test(version_5_is_sorted),
-		cmocka_unit_test(inconsistent_sequence_numbers),
-		cmocka_unit_test(version_0),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,32 +2,27 @@
 /*
  * Interned strings and stacks: equal ids for equal data, limits of the format, large numbers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "format/spec.h"
 #include "writer/intern.h"
 
-static int setup(void **state)
+static struct intern *in;
+
+static void setup(void)
 {
-	*state = intern__create();
-	return !*state;
+	in = intern__create();
+	assert_non_null(in);
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-	intern__destroy(*state);
-	return 0;
+	intern__destroy(in);
 }
 
-static void same_string_same_id(void **state)
+FIXTURE(setup, teardown)
+
+TEST(same_string_same_id)
 {
-	struct intern *in = *state;
 	size_t len = 0;
 
 	assert_int_equal(intern__cstring(in, "select"), 1);
@@ -40,9 +35,8 @@ static void same_string_same_id(void **state)
 	assert_int_equal(len, 6);
 }
 
-static void empty_string_is_id_0(void **state)
+TEST(empty_string_is_id_0)
 {
-	struct intern *in = *state;
 	struct intern_frame f = { .pc = 1 };
 	size_t n = 7;
 
@@ -65,9 +59,8 @@ static size_t stored_length(struct intern *in, const char *s, size_t len)
 	return ret;
 }
 
-static void long_strings_are_truncated(void **state)
+TEST(long_strings_are_truncated)
 {
-	struct intern *in = *state;
 	char s[3000];
 
 	memset(s, 'x', sizeof(s));
@@ -89,9 +82,8 @@ static void long_strings_are_truncated(void **state)
 	assert_int_equal(stored_length(in, s, 2000), 1024);
 }
 
-static void same_stack_same_id(void **state)
+TEST(same_stack_same_id)
 {
-	struct intern *in = *state;
 	struct intern_frame f[2] = { { 0x10, 1, 2, 3, 0 }, { 0x20, 4, 5, 6, 0 } };
 	const struct intern_frame *back;
 	size_t n = 0;
@@ -108,9 +100,8 @@ static void same_stack_same_id(void **state)
 	assert_int_equal(back[1].line, 7);
 }
 
-static void deep_stacks_are_truncated(void **state)
+TEST(deep_stacks_are_truncated)
 {
-	struct intern *in = *state;
 	struct intern_frame f[200];
 	size_t n = 0;
 	int i;
@@ -123,9 +114,8 @@ static void deep_stacks_are_truncated(void **state)
 }
 
 /* Strings of any length and stacks, one after the other: each is aligned for a frame. */
-static void data_is_aligned(void **state)
+TEST(data_is_aligned)
 {
-	struct intern *in = *state;
 	struct intern_frame f = {};
 	char s[600] = "";
 	size_t n = 0;
@@ -144,9 +134,8 @@ static void data_is_aligned(void **state)
 }
 
 /* All memory of stacks is freed with them, to the byte. */
-static void stack_memory_is_freed(void **state)
+TEST(stack_memory_is_freed)
 {
-	struct intern *in = *state;
 	size_t before = intern__memory(in);
 	struct intern_frame f = {};
 
@@ -162,9 +151,8 @@ static void stack_memory_is_freed(void **state)
 	assert_int_equal(intern__memory(in), before);
 }
 
-static void a_hundred_thousand_strings(void **state)
+TEST(a_hundred_thousand_strings)
 {
-	struct intern *in = *state;
 	const char *first;
 	char s[32];
 	size_t len = 0;
@@ -188,9 +176,8 @@ static void a_hundred_thousand_strings(void **state)
 }
 
 /* Transient strings: their ids are reused, and no other string changes. */
-static void passing_strings(void **state)
+TEST(passing_strings)
 {
-	struct intern *in = *state;
 	uint32_t first, second, other, id;
 	size_t len = 0, memory;
 
@@ -230,9 +217,8 @@ static void passing_strings(void **state)
 }
 
 /* Any number of stacks: memory holds those of a generation and INTERN_STACKS_KEPT earlier bytes. */
-static void stack_memory_is_bounded(void **state)
+TEST(stack_memory_is_bounded)
 {
-	struct intern *in = *state;
 	struct intern_frame frame[TRACE_STACK_MAX] = {};
 	uint32_t string = intern__cstring(in, "stays"), epoch = 0, ends = 0, id;
 	size_t n;
@@ -256,9 +242,8 @@ static void stack_memory_is_bounded(void **state)
 }
 
 /* Few stacks are kept, with their ids. */
-static void few_stacks_are_kept(void **state)
+TEST(few_stacks_are_kept)
 {
-	struct intern *in = *state;
 	struct intern_frame f = { .pc = 7 };
 	uint32_t id = intern__stack(in, &f, 1);
 
@@ -267,25 +252,4 @@ static void few_stacks_are_kept(void **state)
 	assert_int_equal(intern__epoch(in), 0);
 	assert_int_equal(intern__generation(in), 10);
 	assert_int_equal(intern__stack(in, &f, 1), id);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(same_string_same_id),
-		TEST(empty_string_is_id_0),
-		TEST(long_strings_are_truncated),
-		TEST(same_stack_same_id),
-		TEST(deep_stacks_are_truncated),
-		TEST(data_is_aligned),
-		TEST(stack_memory_is_freed),
-		TEST(a_hundred_thousand_strings),
-		TEST(passing_strings),
-		TEST(stack_memory_is_bounded),
-		TEST(few_stacks_are_kept),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,13 @@
 /*
  * The output file: contents of PATH and PATH.partial at each step and after each failure.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "unit/test.h"
 #include "unit/trace_bytes.h"
 #include "writer/output_file.h"
 
@@ -38,7 +38,7 @@ static void assert_absent(const char *path)
 	assert_int_equal(errno, ENOENT);
 }
 
-static void written_to_partial_and_renamed(void **state)
+TEST(written_to_partial_and_renamed)
 {
 	const char *path = scratch("plain"), *partial = scratch("plain.partial");
 	struct trace_file *f = open_file(path);
@@ -59,7 +59,7 @@ static void written_to_partial_and_renamed(void **state)
 	assert_int_equal(st.st_mode & 0777, 0600);
 }
 
-static void old_file_is_kept_until_commit(void **state)
+TEST(old_file_is_kept_until_commit)
 {
 	const char *path = scratch("kept"), *partial = scratch("kept.partial");
 	struct trace_file *f;
@@ -84,7 +84,7 @@ static void old_file_is_kept_until_commit(void **state)
  * The file of a killed recorder is kept under another name: up to nine, then the oldest is
  * replaced.
  */
-static void file_of_killed_recorder_is_kept(void **state)
+TEST(file_of_killed_recorder_is_kept)
 {
 	char *path = strdup(scratch("killed")), *partial = strdup(scratch("killed.partial"));
 	struct trace_file *f;
@@ -120,7 +120,7 @@ static void file_of_killed_recorder_is_kept(void **state)
 	free(partial);
 }
 
-static void only_the_same_kind_is_replaced(void **state)
+TEST(only_the_same_kind_is_replaced)
 {
 	static const struct {
 		enum file_kind kind;
@@ -167,7 +167,7 @@ static void only_the_same_kind_is_replaced(void **state)
 }
 
 /* A link in a directory like /tmp, as root: one of another user is not followed. */
-static void planted_links_are_rejected(void **state)
+TEST(planted_links_are_rejected)
 {
 	const uid_t other = 65534;
 	struct trace_file *f = NULL;
@@ -211,7 +211,7 @@ static void planted_links_are_rejected(void **state)
 }
 
 /* A process that could write to an earlier .partial cannot write to the new one. */
-static void partial_is_a_new_file(void **state)
+TEST(partial_is_a_new_file)
 {
 	const char *path = scratch("new-one"), *partial = scratch("new-one.partial");
 	struct trace_file *f;
@@ -231,7 +231,7 @@ static void partial_is_a_new_file(void **state)
 	close(fd);
 }
 
-static void links_in_proc(void **state)
+TEST(links_in_proc)
 {
 	struct trace_file *f;
 	char path[60];
@@ -255,7 +255,7 @@ static void links_in_proc(void **state)
 	assert_content(scratch("by-proc"), "abc");
 }
 
-static void append_vectors(void **state)
+TEST(append_vectors)
 {
 	const char *path = scratch("vectors");
 	static char data[3000];
@@ -281,7 +281,7 @@ static void append_vectors(void **state)
 	trace_file__destroy(f);
 }
 
-static void open_errors(void **state)
+TEST(open_errors)
 {
 	struct trace_file *f = NULL;
 
@@ -304,7 +304,7 @@ static void open_errors(void **state)
 	assert_null(f);
 }
 
-static void two_recorders(void **state)
+TEST(two_recorders)
 {
 	const char *path = scratch("two");
 	struct trace_file *one = open_file(path), *two = NULL;
@@ -322,7 +322,7 @@ static void two_recorders(void **state)
 	assert_content(path, "two");
 }
 
-static void links_are_followed(void **state)
+TEST(links_are_followed)
 {
 	struct trace_file *f;
 	struct stat st;
@@ -347,7 +347,7 @@ static void links_are_followed(void **state)
 	assert_content(scratch("real/none"), "n");
 }
 
-static void link_to_another_directory(void **state)
+TEST(link_to_another_directory)
 {
 	char cwd[4096];
 	struct trace_file *f;
@@ -362,7 +362,7 @@ static void link_to_another_directory(void **state)
 	assert_content(scratch("relative"), "r");
 }
 
-static void devices_are_written_directly(void **state)
+TEST(devices_are_written_directly)
 {
 	struct trace_file *f = open_file("/dev/full");
 	struct stat st;
@@ -390,7 +390,7 @@ static void drain_pipe(int fd, size_t want)
 	_exit(n < 0 || want);
 }
 
-static void slow_pipe(void **state)
+TEST(slow_pipe)
 {
 	static char data[1000000];
 	struct trace_file *f;
@@ -417,7 +417,7 @@ static void slow_pipe(void **state)
 	assert_int_equal(status, 0);
 }
 
-static void closed_pipe_is_an_error(void **state)
+TEST(closed_pipe_is_an_error)
 {
 	struct trace_file *f;
 	int fd;
@@ -432,7 +432,7 @@ static void closed_pipe_is_an_error(void **state)
 }
 
 /* A limit on the file size replaces a full disk: this needs neither a disk nor root. */
-static void full_disk_keeps_whole_appends(void **state)
+TEST(full_disk_keeps_whole_appends)
 {
 	static char data[100000];
 	const char *path = scratch("full");
@@ -461,7 +461,7 @@ static void full_disk_keeps_whole_appends(void **state)
 	free(b.data);
 }
 
-static void stdout_in_the_middle_of_a_file(void **state)
+TEST(stdout_in_the_middle_of_a_file)
 {
 	const char *path = scratch("stdout");
 	static char data[100000];
@@ -488,7 +488,7 @@ static void stdout_in_the_middle_of_a_file(void **state)
 	assert_content(path, "before trace");
 }
 
-static void failed_commit_keeps_partial(void **state)
+TEST(failed_commit_keeps_partial)
 {
 	struct trace_file *f = open_file(scratch("target"));
 
@@ -499,32 +499,11 @@ static void failed_commit_keeps_partial(void **state)
 	assert_content(scratch("target.partial"), "data");
 }
 
-int main(void)
+static void prepare(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(written_to_partial_and_renamed),
-		cmocka_unit_test(old_file_is_kept_until_commit),
-		cmocka_unit_test(file_of_killed_recorder_is_kept),
-		cmocka_unit_test(only_the_same_kind_is_replaced),
-		cmocka_unit_test(planted_links_are_rejected),
-		cmocka_unit_test(partial_is_a_new_file),
-		cmocka_unit_test(links_in_proc),
-		cmocka_unit_test(append_vectors),
-		cmocka_unit_test(open_errors),
-		cmocka_unit_test(two_recorders),
-		cmocka_unit_test(links_are_followed),
-		cmocka_unit_test(link_to_another_directory),
-		cmocka_unit_test(devices_are_written_directly),
-		cmocka_unit_test(slow_pipe),
-		cmocka_unit_test(closed_pipe_is_an_error),
-		cmocka_unit_test(full_disk_keeps_whole_appends),
-		cmocka_unit_test(stdout_in_the_middle_of_a_file),
-		cmocka_unit_test(failed_commit_keeps_partial),
-	};
-
 	umask(022);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }
+
+GROUP(prepare, NULL)

@@ -3,7 +3,6 @@
  * Edge cases of the output file: other recorders between our steps, descriptor 0, paths of maximal
  * length, and recognition of file kinds.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "unit/test.h"
 #include "unit/trace_bytes.h"
 #include "writer/output_file.h"
 #include "writer/output_place.h"
@@ -95,7 +95,7 @@ static void write_and_commit(const char *path)
 }
 
 /* If a process takes our new file for a stale one, creation is repeated, but not without limit. */
-static void concurrent_removal_is_retried(void **state)
+TEST(concurrent_removal_is_retried)
 {
 	char *path = strdup(scratch("raced"));
 	struct trace_file *f = NULL;
@@ -119,7 +119,7 @@ static void concurrent_removal_is_retried(void **state)
 }
 
 /* A lock held by another recorder is reported, and so is a file system without locks. */
-static void failing_locks(void **state)
+TEST(failing_locks)
 {
 	const char *path = scratch("locked");
 	struct trace_file *f = NULL;
@@ -139,7 +139,7 @@ static void failing_locks(void **state)
 }
 
 /* A stale file that vanishes before it is locked is not kept; that is not an error. */
-static void stale_file_vanishes(void **state)
+TEST(stale_file_vanishes)
 {
 	struct trace_file *f;
 	bool replaced = true;
@@ -158,7 +158,7 @@ static void stale_file_vanishes(void **state)
 }
 
 /* An interrupted or short write is continued. */
-static void short_writes(void **state)
+TEST(short_writes)
 {
 	char text[] = "0123456789";
 	struct iovec iov[] = { { text, 4 }, { text + 4, 0 }, { text + 4, 6 } };
@@ -179,7 +179,7 @@ static void short_writes(void **state)
 }
 
 /* Without stdin, descriptor 0 is the file or its directory, depending on the depth of the path. */
-static void descriptor_0(void **state)
+TEST(descriptor_0)
 {
 	static const char *const names[][2] = { { "zero", "zero.partial" },
 						{ "deeper/zero", "deeper/zero.partial" } };
@@ -202,7 +202,7 @@ static void descriptor_0(void **state)
 }
 
 /* After a stop request, a reader that pauses for more than a second is not waited for. */
-static void stop_during_a_paused_reader(void **state)
+TEST(stop_during_a_paused_reader)
 {
 	static char data[100000];
 	struct trace_file *f;
@@ -231,7 +231,7 @@ static void stop_during_a_paused_reader(void **state)
 }
 
 /* Each link of a path is checked, also one that another link leads to. */
-static void planted_link_after_own_link(void **state)
+TEST(planted_link_after_own_link)
 {
 	struct trace_file *f = NULL;
 	struct stat st;
@@ -266,7 +266,7 @@ static void add_letters(char *path, size_t len)
 }
 
 /* A path is shorter than PATH_MAX, and so is the text of a link plus the rest of the path. */
-static void longest_paths(void **state)
+TEST(longest_paths)
 {
 	char path[PATH_MAX + 10], link[PATH_MAX];
 	struct trace_file *f = NULL;
@@ -291,7 +291,7 @@ static void longest_paths(void **state)
 	assert_null(f);
 }
 
-static void longest_names(void **state)
+TEST(longest_names)
 {
 	char path[400], name[NAME_MAX + 2];
 	struct file_place place;
@@ -308,7 +308,7 @@ static void longest_names(void **state)
 }
 
 /* As many successive links as the kernel follows. */
-static void link_count_limit(void **state)
+TEST(link_count_limit)
 {
 	char name[16], to[16];
 	struct trace_file *f = NULL;
@@ -327,7 +327,7 @@ static void link_count_limit(void **state)
 	assert_null(f);
 }
 
-static void file_kinds_by_first_bytes(void **state)
+TEST(file_kinds_by_first_bytes)
 {
 	static const char batch[] = "................EventBatch........";
 	static const struct {
@@ -368,7 +368,7 @@ static void file_kinds_by_first_bytes(void **state)
 }
 
 /* Whether a user can rename or remove a file depends on owner and mode of the directory. */
-static void directories_of_other_users(void **state)
+TEST(directories_of_other_users)
 {
 	static const struct {
 		uid_t owner;
@@ -398,25 +398,4 @@ static void directories_of_other_users(void **state)
 	f = open_file("/dev/null"); /* there is no directory to rename in */
 	assert_false(trace_file__in_folder_of_other(f));
 	trace_file__destroy(f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(concurrent_removal_is_retried),
-		cmocka_unit_test(failing_locks),
-		cmocka_unit_test(stale_file_vanishes),
-		cmocka_unit_test(planted_link_after_own_link),
-		cmocka_unit_test(short_writes),
-		cmocka_unit_test(descriptor_0),
-		cmocka_unit_test(stop_during_a_paused_reader),
-		cmocka_unit_test(longest_paths),
-		cmocka_unit_test(longest_names),
-		cmocka_unit_test(link_count_limit),
-		cmocka_unit_test(file_kinds_by_first_bytes),
-		cmocka_unit_test(directories_of_other_users),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

@@ -2,8 +2,7 @@
 /*
  * Private data: the strings that are written, and their parts.
  */
-#include <errno.h>
-
+#include "unit/test.h"
 #include "unit/trace_bytes.h"
 #include "writer/output_file.h"
 #include "writer/private_write.h"
@@ -49,6 +48,8 @@ static int teardown(void **state)
 	trace_file__destroy(x->file);
 	return 0;
 }
+
+FIXTURE(setup, teardown)
 
 /* A part as described in private.h: appended to the previous record unless it is a first part. */
 static void take_part(struct fixture *x, const uint8_t *p, size_t len, uint64_t *expected)
@@ -111,7 +112,7 @@ static void assert_pair(struct bytes *b, const char *name, const char *value, si
 	b->at += len;
 }
 
-static void metadata(void **state)
+TEST(metadata)
 {
 	struct fixture *x = *state;
 	struct private_meta m = { .tool = "gotrace-bpf 0.1",
@@ -136,7 +137,7 @@ static void metadata(void **state)
 	assert_int_equal(b->at, b->len);
 }
 
-static void losses_and_ticks(void **state)
+TEST(losses_and_ticks)
 {
 	struct fixture *x = *state;
 	struct private_loss l[] = { { 1, 5, 100, 250 }, { 50, UINT64_MAX, 7, 7 } };
@@ -174,7 +175,7 @@ static void losses_and_ticks(void **state)
 	assert_int_equal(b->at, b->len);
 }
 
-static void long_records_are_split(void **state)
+TEST(long_records_are_split)
 {
 	static const size_t lengths[] = { 985, 986, 987, 988, 1024, 1972, 100000 };
 	struct fixture *x = *state;
@@ -193,7 +194,7 @@ static void long_records_are_split(void **state)
 	}
 }
 
-static void private_and_ordinary_strings(void **state)
+TEST(private_and_ordinary_strings)
 {
 	struct fixture *x = *state;
 	uint64_t label = intern__cstring(x->in, "a label");
@@ -207,7 +208,7 @@ static void private_and_ordinary_strings(void **state)
 	assert_int_equal(x->strings, 2);
 }
 
-static void limits_and_errors(void **state)
+TEST(limits_and_errors)
 {
 	static char data[TRACE_STRING_MAX + 1];
 	struct fixture *x = *state;
@@ -217,19 +218,4 @@ static void limits_and_errors(void **state)
 	assert_int_equal(writer__private(x->w, data, TRACE_STRING_MAX), 0);
 	assert_int_equal(writer__close(x->w), 0);
 	assert_int_equal(private__ticks(x->w, 1, 2, 3), -EINVAL);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(metadata),
-		TEST(losses_and_ticks),
-		TEST(long_records_are_split),
-		TEST(private_and_ordinary_strings),
-		TEST(limits_and_errors),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

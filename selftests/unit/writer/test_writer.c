@@ -2,10 +2,10 @@
 /*
  * The bytes of a generation: the smallest, errors, order of statuses and events, tables.
  */
-#include <errno.h>
-
+#include "unit/test.h"
 #include "unit/writer_fixture.h"
 
+FIXTURE(NULL, stop)
 static void smallest(unsigned int version, const uint8_t *want, size_t len)
 {
 	start(version, 64);
@@ -23,7 +23,7 @@ static void smallest(unsigned int version, const uint8_t *want, size_t len)
 #define SNAPSHOT  51, 0, 0x80, 0x05, 3, 5   /* 640 ns, 3 s, 5 ns */
 #define STATUS	  1, 1, NO_THREAD, 10, 0x84, 0x80, 0, 13, 0, 3, 2
 
-static void smallest_generation(void **state)
+TEST(smallest_generation)
 {
 	static const uint8_t v22[] = { 1, 1, NO_THREAD, 10, 0x85, 0x80, 0, FREQUENCY, STATUS };
 	static const uint8_t v25[] = { 1, 1,  NO_THREAD, 10,	   0x8c,  0x80,
@@ -37,7 +37,7 @@ static void smallest_generation(void **state)
 	smallest(26, v26, sizeof(v26));
 }
 
-static void invalid_options(void **state)
+TEST(invalid_options)
 {
 	static const struct writer_opts opts[] = { { 21, 1 }, { 24, 1 }, { 27, 1 },  { 0, 1 },
 						   { 25, 0 }, { 25, 2 }, { 25, 128 } };
@@ -51,7 +51,7 @@ static void invalid_options(void **state)
 	}
 }
 
-static void invalid_calls_are_rejected(void **state)
+TEST(invalid_calls_are_rejected)
 {
 	uint64_t args[8] = { 0 };
 	unsigned int type;
@@ -88,7 +88,7 @@ static void invalid_calls_are_rejected(void **state)
 	assert_int_equal(writer__proc_status(x.w, 1, 1, 5), -EINVAL);
 }
 
-static void versions_gate_events(void **state)
+TEST(versions_gate_events)
 {
 	static const enum ev newer[] = { EV_GO_SWITCH, EV_GO_SWITCH_DESTROY, EV_GO_CREATE_BLOCKED,
 					 EV_GO_STATUS_STACK, EV_SPAN_FREE };
@@ -110,7 +110,7 @@ static void versions_gate_events(void **state)
 	assert_true(writer__size(x.w) > 0);
 }
 
-static void statuses_with_and_without_stack(void **state)
+TEST(statuses_with_and_without_stack)
 {
 	struct intern_frame f = { .pc = 77 };
 	struct read_event e[4];
@@ -136,7 +136,7 @@ static void statuses_with_and_without_stack(void **state)
 	}
 }
 
-static void statuses_precede_events(void **state)
+TEST(statuses_precede_events)
 {
 	struct read_event e[8];
 
@@ -190,14 +190,14 @@ static void times(unsigned int tick)
 	stop(NULL);
 }
 
-static void times_never_decrease(void **state)
+TEST(times_never_decrease)
 {
 	times(1);
 	times(64);
 }
 
 /* A million random events are read back as they were written, thread by thread. */
-static void a_million_events(void **state)
+TEST(a_million_events)
 {
 	static struct read_event e[300000];
 	uint64_t size = 0;
@@ -225,7 +225,7 @@ static void a_million_events(void **state)
 	}
 }
 
-static void a_million_statuses(void **state)
+TEST(a_million_statuses)
 {
 	struct read_batch batch;
 	struct read_event ev;
@@ -276,7 +276,7 @@ static void assert_strings(unsigned int gen, const char *const *want, size_t n)
 }
 
 /* Whatever their ids in the recording, ids of a generation count from 1 in the order of use. */
-static void tables_contain_used_entries(void **state)
+TEST(tables_contain_used_entries)
 {
 	static const char *const strings1[] = { "string 1", "found while open", "string 3",
 						"string 4" };
@@ -317,7 +317,7 @@ static void tables_contain_used_entries(void **state)
 		assert_memory_equal(&e[i].arg[1], args[i], spec__event(e[i].type)->nargs * 8 - 8);
 }
 
-static void large_tables_are_split(void **state)
+TEST(large_tables_are_split)
 {
 	static unsigned int seen[20001];
 	static char s[1024];
@@ -361,7 +361,7 @@ static size_t table_events(uint8_t kind, struct read_event *evs, size_t max)
 	return n;
 }
 
-static void cpu_samples(void **state)
+TEST(cpu_samples)
 {
 	struct intern_frame f = { .pc = 77 };
 	static struct read_event e[4000];
@@ -398,7 +398,7 @@ static void cpu_samples(void **state)
 	assert_int_equal(table_events(EV_STACKS, e, 4000), 2);
 }
 
-static void separate_clocks(void **state)
+TEST(separate_clocks)
 {
 	struct read_event e[4];
 
@@ -418,7 +418,7 @@ static void separate_clocks(void **state)
 }
 
 /* A later generation may use other tables. */
-static void tables_can_be_replaced(void **state)
+TEST(tables_can_be_replaced)
 {
 	struct intern *second = intern__create();
 	struct read_event e[4];
@@ -440,7 +440,7 @@ static void tables_can_be_replaced(void **state)
 }
 
 /* A reader computes the original times from the time of a batch and the differences after it. */
-static void times_beyond_53_bits(void **state)
+TEST(times_beyond_53_bits)
 {
 	const uint64_t start_ns = (1ull << 55) + 3;
 	struct read_batch batch;
@@ -461,29 +461,4 @@ static void times_beyond_53_bits(void **state)
 			assert_true(time == start_ns + ev.arg[1]);
 	}
 	assert_int_equal(n, 20000);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_teardown(f, stop)
-	const struct CMUnitTest tests[] = {
-		TEST(smallest_generation),
-		TEST(invalid_options),
-		TEST(invalid_calls_are_rejected),
-		TEST(versions_gate_events),
-		TEST(statuses_with_and_without_stack),
-		TEST(statuses_precede_events),
-		TEST(times_never_decrease),
-		TEST(a_million_events),
-		TEST(a_million_statuses),
-		TEST(tables_contain_used_entries),
-		TEST(large_tables_are_split),
-		TEST(cpu_samples),
-		TEST(separate_clocks),
-		TEST(tables_can_be_replaced),
-		TEST(times_beyond_53_bits),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }

@@ -3,13 +3,15 @@
  * Several generations: empty ones, full disks, and whole traces of a simulated program. With
  * GT_TEST_TRACE_DIR set, those traces are written there in all versions, for Go's reader.
  */
-#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "unit/test.h"
 #include "unit/simulate.h"
 #include "unit/writer_fixture.h"
 #include "writer/private_write.h"
+
+FIXTURE(NULL, stop)
 
 /* Writes an empty generation after `act` on P 3; returns the P's status in it. */
 static uint64_t empty_after(void (*act)(void), uint64_t *ret_m)
@@ -94,7 +96,7 @@ static void status_late(void)
 	ok(writer__proc_status(x.w, NOM, 3, PROC_IDLE));
 }
 
-static void empty_generations(void **state)
+TEST(empty_generations)
 {
 	static const struct {
 		void (*act)(void);
@@ -114,7 +116,7 @@ static void empty_generations(void **state)
 	}
 }
 
-static void no_known_p_writes_nothing(void **state)
+TEST(no_known_p_writes_nothing)
 {
 	unsigned int seen[4];
 
@@ -136,7 +138,7 @@ static void no_known_p_writes_nothing(void **state)
 	assert_int_equal(seen[1], 1);
 }
 
-static void open_generation_is_discarded(void **state)
+TEST(open_generation_is_discarded)
 {
 	start(26, 1);
 	ok(writer__open(x.w, 10, 1));
@@ -153,7 +155,7 @@ static void one_generation(int events)
 		ok(event(i % 3, i, EV_HEAP_ALLOC, i, 0, 0, 1));
 }
 
-static void full_disk_keeps_whole_generations(void **state)
+TEST(full_disk_keeps_whole_generations)
 {
 	struct rlimit limit, small;
 	uint64_t size, events;
@@ -180,7 +182,7 @@ static void full_disk_keeps_whole_generations(void **state)
 	assert_int_equal(x.bytes.data[size + 1], 2);
 }
 
-static void full_disk_from_the_start(void **state)
+TEST(full_disk_from_the_start)
 {
 	start_at("/dev/full", 25, 1);
 	one_generation(10);
@@ -221,7 +223,7 @@ static void simulate(unsigned int version, unsigned int tick)
 	stop(NULL);
 }
 
-static void traces_of_all_versions(void **state)
+TEST(traces_of_all_versions)
 {
 	static const unsigned int versions[] = { 22, 23, 25, 26 };
 	int i;
@@ -230,19 +232,9 @@ static void traces_of_all_versions(void **state)
 		simulate(versions[i / 2], i % 2 ? 64 : 1);
 }
 
-int main(void)
+static void prepare(void)
 {
-#define TEST(f) cmocka_unit_test_teardown(f, stop)
-	const struct CMUnitTest tests[] = {
-		TEST(empty_generations),
-		TEST(no_known_p_writes_nothing),
-		TEST(open_generation_is_discarded),
-		TEST(full_disk_keeps_whole_generations),
-		TEST(full_disk_from_the_start),
-		TEST(traces_of_all_versions),
-	};
-
 	signal(SIGXFSZ, SIG_IGN);
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }
+
+GROUP(prepare, NULL)

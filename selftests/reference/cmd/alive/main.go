@@ -14,6 +14,7 @@ import (
 	"os"
 	"strings"
 
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/tracefile"
 
 	"golang.org/x/exp/trace"
@@ -36,17 +37,9 @@ type found struct {
 }
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: alive TRACE DONE.json")
-		os.Exit(2)
-	}
+	command.Usage(len(os.Args) == 3, "alive TRACE DONE.json")
 	bad, err := check(os.Args[1], os.Args[2])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "alive:", err)
-	}
-	if bad > 0 || err != nil {
-		os.Exit(1)
-	}
+	command.End(bad == 0, err)
 }
 
 func check(file, doneFile string) (int, error) {

@@ -17,6 +17,8 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+
+	"gotrace-bpf/selftests/reference/internal/command"
 )
 
 type sum struct {
@@ -87,28 +89,14 @@ func differ(format string, args ...any) {
 }
 
 func main() {
-	if len(os.Args) < 3 {
-		fmt.Fprintln(os.Stderr, "usage: allocations GOTRACE TRACE [OPTION...]")
-		os.Exit(2)
-	}
-	if err := run(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
-		fmt.Fprintln(os.Stderr, "allocations:", err)
-		os.Exit(1)
-	}
-	if wrong > 0 {
-		os.Exit(1)
-	}
+	command.Usage(len(os.Args) >= 3, "allocations GOTRACE TRACE [OPTION...]")
+	err := run(os.Args[1], os.Args[2], os.Args[3:])
+	command.End(wrong == 0, err)
 }
 
 func run(gotrace, file string, options []string) error {
-	q, err := parse(options)
-	if err != nil {
-		return err
-	}
-	h, err := load(file)
-	if err != nil {
-		return err
-	}
+	q := command.Must(parse(options))
+	h := command.Must(load(file))
 	if len(h.changes) == 0 {
 		return fmt.Errorf("%s has no events of allocations", file)
 	}
@@ -119,9 +107,7 @@ func run(gotrace, file string, options []string) error {
 			return fmt.Errorf("gotrace alloc --by %s: %w", by, err)
 		}
 		var out output
-		if err := json.Unmarshal(text, &out); err != nil {
-			return err
-		}
+		command.Check(json.Unmarshal(text, &out))
 		compare(h, q, by, &out)
 	}
 	return nil

@@ -15,6 +15,8 @@ import (
 	"strconv"
 
 	"golang.org/x/exp/trace"
+
+	"gotrace-bpf/selftests/reference/internal/command"
 )
 
 // What gotrace-bpf writes for a text that it could not read, or that was lost
@@ -24,27 +26,14 @@ type counts struct{ logs, wrong, noStack, noText int }
 
 func main() {
 	var permitted [2]int
-	if len(os.Args) != 2 && len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: branches TRACE [STACKS TEXTS]")
-		os.Exit(2)
-	}
+	command.Usage(len(os.Args) == 2 || len(os.Args) == 4, "branches TRACE [STACKS TEXTS]")
 	for i, arg := range os.Args[2:] {
-		n, err := strconv.Atoi(arg)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "branches:", err)
-			os.Exit(2)
-		}
-		permitted[i] = n
+		permitted[i] = command.Must(strconv.Atoi(arg))
 	}
 	c, err := compare(os.Args[1])
 	fmt.Printf("%d log entries, %d with a wrong stack, %d without a stack, %d without a text\n", c.logs, c.wrong,
 		c.noStack, c.noText)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "branches:", err)
-	}
-	if err != nil || c.logs == 0 || c.wrong > 0 || c.noStack > permitted[0] || c.noText > permitted[1] {
-		os.Exit(1)
-	}
+	command.End(c.logs > 0 && c.wrong == 0 && c.noStack <= permitted[0] && c.noText <= permitted[1], err)
 }
 
 func compare(file string) (counts, error) {

@@ -28,6 +28,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/expected"
 	"gotrace-bpf/selftests/reference/internal/wire"
 )
@@ -36,15 +37,9 @@ func main() {
 	goroot := flag.String("goroot", "", "the toolchain's folder; that of the go command if not given")
 	out := flag.String("o", "", "write below `DIR`")
 	flag.Parse()
-	if *out == "" || flag.NArg() != 0 {
-		fmt.Fprintln(os.Stderr, "usage: corpus [-goroot DIR] -o DIR")
-		os.Exit(2)
-	}
+	command.Usage(*out != "" && flag.NArg() == 0, "corpus [-goroot DIR] -o DIR")
 	c := corpus{from: *goroot, to: *out}
-	if err := c.extract(); err != nil {
-		fmt.Fprintln(os.Stderr, "corpus:", err)
-		os.Exit(1)
-	}
+	command.Check(c.extract())
 }
 
 type corpus struct{ from, to string }
@@ -74,10 +69,7 @@ func (c *corpus) extract() error {
 	} {
 		n := 0
 		for _, pattern := range step.patterns {
-			paths, err := filepath.Glob(filepath.Join(c.from, pattern))
-			if err != nil {
-				return err
-			}
+			paths := command.Must(filepath.Glob(filepath.Join(c.from, pattern)))
 			for _, path := range paths {
 				if err := step.do(path); err != nil {
 					return fmt.Errorf("%s: %w", path, err)
@@ -116,10 +108,7 @@ func (c *corpus) golden(path, prefix string) error {
 // seed extracts a value of Go's fuzzing: a line of the format's version and one with a literal of a
 // []byte.
 func (c *corpus) seed(path string) error {
-	file, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
+	file := command.Must(os.ReadFile(path))
 	_, literal, _ := strings.Cut(string(file), "\n")
 	literal = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(literal), "[]byte("), ")")
 	value, err := strconv.Unquote(literal)
@@ -131,10 +120,7 @@ func (c *corpus) seed(path string) error {
 }
 
 func (c *corpus) v1(path string) error {
-	file, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
+	file := command.Must(os.ReadFile(path))
 	return c.write("v1/"+filepath.Base(path), file)
 }
 

@@ -23,6 +23,7 @@ import (
 	"strconv"
 
 	"gotrace-bpf/selftests/reference/internal/annotations"
+	"gotrace-bpf/selftests/reference/internal/command"
 )
 
 const (
@@ -52,12 +53,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: diff GOTRACE A B, or diff -make SEED OUT")
 		os.Exit(2)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "diff:", err)
-	}
-	if err != nil || !same {
-		os.Exit(1)
-	}
+	command.End(same, err)
 }
 
 // key identifies a figure.

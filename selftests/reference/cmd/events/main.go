@@ -17,6 +17,7 @@ import (
 	"os"
 
 	"gotrace-bpf/selftests/reference/internal/canonical"
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/expected"
 
 	"golang.org/x/exp/trace"
@@ -44,10 +45,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "events:", err)
-		os.Exit(1)
-	}
+	command.Check(err)
 }
 
 // write prints the events of one trace.

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/fidelity"
 )
 
@@ -50,20 +51,13 @@ func main() {
 	if err == nil && len(all) == 0 {
 		err = fmt.Errorf("no reports in %s", flag.Arg(0))
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "fidelity:", err)
-		os.Exit(1)
-	}
+	command.Check(err)
 	failures := []string{}
 	for _, r := range all {
 		failures = append(failures, l.Failures(r)...)
 	}
 	if *asJSON {
-		out, err := json.MarshalIndent(map[string]any{"releases": all, "failures": failures}, "", "  ")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "fidelity:", err)
-			os.Exit(1)
-		}
+		out := command.Must(json.MarshalIndent(map[string]any{"releases": all, "failures": failures}, "", "  "))
 		fmt.Println(string(out))
 	} else {
 		fidelity.Text(os.Stdout, all)
@@ -72,35 +66,26 @@ func main() {
 			fmt.Println("FAIL", f)
 		}
 	}
-	if err := files(all, *markdown, *readme); err != nil {
-		fmt.Fprintln(os.Stderr, "fidelity:", err)
-		os.Exit(1)
-	}
+	files(all, *markdown, *readme)
 	if len(failures) > 0 {
 		os.Exit(1)
 	}
 }
 
-func files(all []*fidelity.Release, markdown, readme string) error {
+func files(all []*fidelity.Release, markdown, readme string) {
 	if markdown != "" {
 		var b strings.Builder
 		fidelity.Markdown(&b, all)
-		if err := os.WriteFile(markdown, []byte(b.String()), 0o644); err != nil {
-			return err
-		}
+		command.Check(os.WriteFile(markdown, []byte(b.String()), 0o644))
 	}
 	if readme == "" {
-		return nil
+		return
 	}
-	text, err := os.ReadFile(readme)
-	if err != nil {
-		return err
-	}
+	text := command.Must(os.ReadFile(readme))
 	shown := fidelity.InReadme(string(text))
 	for _, r := range all {
 		if !slices.Contains(shown, r.Go) {
 			fmt.Fprintf(os.Stderr, "fidelity: the table in %s has no row of Go %s\n", readme, r.Go)
 		}
 	}
-	return nil
 }

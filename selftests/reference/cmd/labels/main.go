@@ -17,23 +17,16 @@ import (
 
 	"golang.org/x/exp/trace"
 
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/labels"
 	"gotrace-bpf/selftests/reference/internal/tracefile"
 )
 
 func main() {
-	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: labels GOTRACE TRACE KEY")
-		os.Exit(2)
-	}
+	command.Usage(len(os.Args) == 4, "labels GOTRACE TRACE KEY")
 	c := comparison{gotrace: os.Args[1], file: os.Args[2], model: labels.New(os.Args[3])}
-	if err := c.run(); err != nil {
-		fmt.Fprintln(os.Stderr, "labels:", err)
-		os.Exit(1)
-	}
-	if c.wrong > 0 {
-		os.Exit(1)
-	}
+	err := c.run()
+	command.End(c.wrong == 0, err)
 }
 
 type comparison struct {
@@ -90,16 +83,12 @@ func (c *comparison) run() error {
 		return err
 	}
 	c.model.Finish()
-	if err := c.groups(); err != nil {
-		return err
-	}
+	command.Check(c.groups())
 	for value := range c.model.Groups {
 		if value == labels.None {
 			continue
 		}
-		if err := c.filters(value); err != nil {
-			return err
-		}
+		command.Check(c.filters(value))
 	}
 	return nil
 }
@@ -154,9 +143,7 @@ func (c *comparison) waits(label, value string) error {
 			To   int64 `json:"to_ns"`
 		} `json:"waits"`
 	}
-	if err := json.Unmarshal(text, &out); err != nil {
-		return err
-	}
+	command.Check(json.Unmarshal(text, &out))
 	var sum int64
 	for _, w := range out.Waits {
 		sum += w.To - w.From
@@ -168,22 +155,16 @@ func (c *comparison) waits(label, value string) error {
 }
 
 // histogram compares the sum of all waits for a P.
-func (c *comparison) histogram(label, value string) error {
-	text, err := c.output("histogram", "--json", "--of", "sched", "--label", label)
-	if err != nil {
-		return err
-	}
+func (c *comparison) histogram(label, value string) {
+	text := command.Must(c.output("histogram", "--json", "--of", "sched", "--label", label))
 	var out struct {
 		Sum        int64 `json:"sum_ns"`
 		NotCounted int64 `json:"not_counted"`
 	}
-	if err := json.Unmarshal(text, &out); err != nil {
-		return err
-	}
+	command.Check(json.Unmarshal(text, &out))
 	if out.NotCounted == 0 {
 		c.compare("sum of the histogram", value, out.Sum, c.model.Groups[value].SchedWait)
 	}
-	return nil
 }
 
 // filters compares --label for one value; * and ? in it match themselves.
@@ -193,21 +174,11 @@ func (c *comparison) filters(value string) error {
 		return nil // no argument can express it
 	}
 	label := c.model.Key + "=" + value
-	events, err := c.output("events", "--json", "--label", label)
-	if err != nil {
-		return err
-	}
+	events := command.Must(c.output("events", "--json", "--label", label))
 	c.compare("events", value, int64(bytes.Count(events, []byte("\n"))), int64(want.Events))
-	if err := c.waits(label, value); err != nil {
-		return err
-	}
-	if err := c.histogram(label, value); err != nil {
-		return err
-	}
-	rows, err := c.rows("goroutines", "--label", label)
-	if err != nil {
-		return err
-	}
+	command.Check(c.waits(label, value))
+	c.histogram(label, value)
+	rows := command.Must(c.rows("goroutines", "--label", label))
 	var sum row
 	for _, r := range rows {
 		sum.Count += r.Count

@@ -15,15 +15,13 @@ import (
 	"os"
 	"os/exec"
 
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/latency"
 	"gotrace-bpf/selftests/reference/internal/tracefile"
 )
 
 func main() {
-	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: latency GOTRACE DONE TRACE")
-		os.Exit(2)
-	}
+	command.Usage(len(os.Args) == 4, "latency GOTRACE DONE TRACE")
 	os.Exit(report(os.Args[1], os.Args[2], os.Args[3]))
 }
 

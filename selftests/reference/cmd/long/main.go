@@ -12,10 +12,10 @@ import (
 	"bufio"
 	"encoding/binary"
 	"flag"
-	"fmt"
 	"math"
 	"os"
 
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/wire"
 )
 
@@ -119,19 +119,12 @@ func main() {
 	generations := flag.Int("generations", 1000, "how many")
 	size := flag.Int("bytes", 1<<20, "of one, about")
 	flag.Parse()
-	f, err := os.Create(*out)
-	if err == nil {
-		w := bufio.NewWriterSize(f, 1<<20)
-		w.WriteString("go 1.25 trace\x00\x00\x00")
-		for gen := 1; gen <= *generations; gen++ {
-			generation(w, uint64(gen), *size)
-		}
-		if err = w.Flush(); err == nil {
-			err = f.Close()
-		}
+	f := command.Must(os.Create(*out))
+	w := bufio.NewWriterSize(f, 1<<20)
+	w.WriteString("go 1.25 trace\x00\x00\x00")
+	for gen := 1; gen <= *generations; gen++ {
+		generation(w, uint64(gen), *size)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "long:", err)
-		os.Exit(1)
-	}
+	command.Check(w.Flush())
+	command.Check(f.Close())
 }

@@ -24,6 +24,8 @@ import (
 	"strings"
 
 	"golang.org/x/exp/trace"
+
+	"gotrace-bpf/selftests/reference/internal/command"
 )
 
 const prefix = "main."
@@ -204,10 +206,7 @@ func report(what string, times []int64) {
 }
 
 func compare(ownFile, oursFile, doneFile, grows string) (bool, error) {
-	want, err := readDone(doneFile)
-	if err != nil {
-		return false, err
-	}
+	want := command.Must(readDone(doneFile))
 	own, waiting, err := load(ownFile, func(name string) string { return name })
 	if err != nil {
 		return false, err
@@ -252,15 +251,6 @@ func compare(ownFile, oursFile, doneFile, grows string) (bool, error) {
 func main() {
 	grows := flag.String("grows", "", "the `function` in whose annotation the stack grows")
 	flag.Parse()
-	if flag.NArg() != 3 {
-		fmt.Fprintln(os.Stderr, "usage: mirrored [-grows NAME] OWN OURS DONE.json")
-		os.Exit(2)
-	}
-	ok, err := compare(flag.Arg(0), flag.Arg(1), flag.Arg(2), *grows)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "mirrored:", err)
-	}
-	if !ok || err != nil {
-		os.Exit(1)
-	}
+	command.Usage(flag.NArg() == 3, "mirrored [-grows NAME] OWN OURS DONE.json")
+	command.End(compare(flag.Arg(0), flag.Arg(1), flag.Arg(2), *grows))
 }

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/mutation"
 )
 
@@ -29,37 +30,24 @@ func main() {
 			"usage: mutate [-seed S] [-first N] [-n COUNT] [-worlds W] -o DIR TRACE...")
 		os.Exit(2)
 	}
-	if err := mutate(*out, *seed, *first, *count, *worlds, flag.Args()); err != nil {
-		fmt.Fprintln(os.Stderr, "mutate:", err)
-		os.Exit(1)
-	}
+	command.Check(mutate(*out, *seed, *first, *count, *worlds, flag.Args()))
 }
 
 func mutate(out string, seed, first, count uint64, worlds int, paths []string) error {
 	var bases []mutation.Base
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
+		data := command.Must(os.ReadFile(path))
 		bases = append(bases, mutation.Base{Name: filepath.Base(path), Data: data})
 	}
-	if err := os.MkdirAll(out, 0o777); err != nil {
-		return err
-	}
-	index, err := os.Create(filepath.Join(out, "index"))
-	if err != nil {
-		return err
-	}
+	command.Check(os.MkdirAll(out, 0o777))
+	index := command.Must(os.Create(filepath.Join(out, "index")))
 	defer index.Close()
 	w := bufio.NewWriter(index)
 	maker := mutation.New(seed, bases, worlds)
 	for n := first; n < first+count; n++ {
 		data, base, changes := maker.Mutant(n)
 		name := fmt.Sprintf("%d.trace", n)
-		if err := os.WriteFile(filepath.Join(out, name), data, 0o666); err != nil {
-			return err
-		}
+		command.Check(os.WriteFile(filepath.Join(out, name), data, 0o666))
 		fmt.Fprintf(w, "%s\t%s\t%s\n", name, base, changes)
 	}
 	return w.Flush()

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/offsets"
 )
 
@@ -80,8 +81,5 @@ func main() {
 	default:
 		err = fmt.Errorf("read PROGRAM, member OFFSETS.H PROGRAM, table OFFSETS.H JSON..., or compare RANGES JSON...")
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "offsets:", err)
-		os.Exit(1)
-	}
+	command.Check(err)
 }

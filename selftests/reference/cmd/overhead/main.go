@@ -15,6 +15,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"gotrace-bpf/selftests/reference/internal/command"
 )
 
 type measurement struct {
@@ -64,17 +66,11 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), *jsonFile, *svgFile); err != nil {
-		fmt.Fprintln(os.Stderr, "overhead:", err)
-		os.Exit(1)
-	}
+	command.Check(run(flag.Arg(0), *jsonFile, *svgFile))
 }
 
 func run(name, jsonFile, svgFile string) error {
-	all, err := read(name)
-	if err != nil {
-		return err
-	}
+	all := command.Must(read(name))
 	rows := summarize(all)
 	table(rows)
 	if jsonFile != "" {
@@ -93,17 +89,12 @@ func run(name, jsonFile, svgFile string) error {
 }
 
 func read(name string) ([]measurement, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
+	f := command.Must(os.Open(name))
 	defer f.Close()
 	var all []measurement
 	for in := bufio.NewScanner(f); in.Scan(); {
 		var m measurement
-		if err := json.Unmarshal(in.Bytes(), &m); err != nil {
-			return nil, err
-		}
+		command.Check(json.Unmarshal(in.Bytes(), &m))
 		all = append(all, m)
 	}
 	if len(all) == 0 {

@@ -18,6 +18,7 @@ import (
 	"os"
 	"regexp"
 
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/profiles"
 )
 
@@ -43,18 +44,11 @@ func main() {
 		}
 		return
 	}
-	if flag.NArg() != 2 {
-		fmt.Fprintln(os.Stderr, "usage: profiles [-kind KIND [OPTION...]] OURS.pb.gz THEIRS.pb.gz|TRACE")
-		os.Exit(2)
-	}
+	command.Usage(flag.NArg() == 2, "profiles [-kind KIND [OPTION...]] OURS.pb.gz THEIRS.pb.gz|TRACE")
 	if *function != "" {
 		request.Function = regexp.MustCompile(*function)
 	}
-	found, err := compare(flag.Arg(0), flag.Arg(1), request, *within)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "profiles:", err)
-		os.Exit(1)
-	}
+	found := command.Must(compare(flag.Arg(0), flag.Arg(1), request, *within))
 	for _, difference := range found[:min(shown, len(found))] {
 		fmt.Println(difference)
 	}
@@ -66,10 +60,7 @@ func main() {
 
 func show(file string, table bool) {
 	p, _, err := profiles.Read(file, false)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "profiles:", err)
-		os.Exit(1)
-	}
+	command.Check(err)
 	lines := profiles.Folded(p)
 	if table {
 		lines = profiles.Table(p)

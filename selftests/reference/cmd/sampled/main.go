@@ -12,8 +12,8 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
 
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/profiles"
 )
 
@@ -30,24 +30,11 @@ func main() {
 	top := flag.Int("top", 30, "compare the first `N` functions")
 	alpha := flag.Float64("alpha", 0.001, "the least `probability` that is accepted")
 	flag.Parse()
-	if flag.NArg() != 2 {
-		fmt.Fprintln(os.Stderr, "usage: sampled [-top N] [-alpha P] OURS.pb.gz THEIRS.pb.gz")
-		os.Exit(2)
-	}
-	r, err := compare(flag.Arg(0), flag.Arg(1), *top)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "sampled:", err)
-		os.Exit(1)
-	}
-	text, err := json.Marshal(r)
-	if err != nil { // NaN: a profile without samples
-		fmt.Fprintln(os.Stderr, "sampled:", err)
-		os.Exit(1)
-	}
+	command.Usage(flag.NArg() == 2, "sampled [-top N] [-alpha P] OURS.pb.gz THEIRS.pb.gz")
+	r := command.Must(compare(flag.Arg(0), flag.Arg(1), *top))
+	text := command.Must(json.Marshal(r)) // it fails for NaN: a profile without samples
 	fmt.Println(string(text))
-	if !(r.Probability >= *alpha) {
-		os.Exit(1)
-	}
+	command.End(r.Probability >= *alpha, nil)
 }
 
 func compare(ours, theirs string, top int) (*result, error) {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/tracefile"
 )
 
@@ -27,20 +28,9 @@ type summary struct {
 }
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: samples TRACE")
-		os.Exit(2)
-	}
-	t, err := tracefile.Load(os.Args[1], tracefile.NewTables())
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "samples:", err)
-		os.Exit(1)
-	}
-	out, err := json.MarshalIndent(summarise(t), "", "  ")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "samples:", err)
-		os.Exit(1)
-	}
+	command.Usage(len(os.Args) == 2, "samples TRACE")
+	t := command.Must(tracefile.Load(os.Args[1], tracefile.NewTables()))
+	out := command.Must(json.MarshalIndent(summarise(t), "", "  "))
 	fmt.Println(string(out))
 }
 

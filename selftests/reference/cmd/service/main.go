@@ -17,27 +17,20 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"gotrace-bpf/selftests/reference/internal/command"
 )
 
-func check(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "service:", err)
-		os.Exit(1)
-	}
-}
-
 func listen(address, file string) {
-	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: address, Net: "unixgram"})
-	check(err)
-	out, err := os.Create(file)
-	check(err)
+	conn := command.Must(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: address, Net: "unixgram"}))
+	out := command.Must(os.Create(file))
 	fmt.Println("ready")
 	buf := make([]byte, 4096)
 	start := time.Now()
 	for {
 		n, _, err := conn.ReadFromUnix(buf)
-		check(err)
-		check(json.NewEncoder(out).Encode(map[string]any{
+		command.Check(err)
+		command.Check(json.NewEncoder(out).Encode(map[string]any{
 			"ms":   time.Since(start).Milliseconds(),
 			"text": string(buf[:n]),
 		}))
@@ -87,8 +80,7 @@ func main() {
 	case len(os.Args) == 4 && os.Args[1] == "listen":
 		listen(os.Args[2], os.Args[3])
 	case len(os.Args) == 4 && os.Args[1] == "flood":
-		n, err := strconv.Atoi(os.Args[3])
-		check(err)
+		n := command.Must(strconv.Atoi(os.Args[3]))
 		flood(os.Args[2], n)
 	default:
 		fmt.Fprintln(os.Stderr, "usage: service listen ADDRESS FILE | flood PATH N")

@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"gotrace-bpf/selftests/reference/internal/canonical"
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/kernel"
 	"gotrace-bpf/selftests/reference/internal/tracefile"
 
@@ -80,10 +81,7 @@ type events struct {
 func main() {
 	min := flag.Duration("min", 0, "calls below `DURATION` are left out")
 	flag.Parse()
-	if flag.NArg() != 5 || *min <= 0 {
-		fmt.Fprintln(os.Stderr, "usage: shortcalls -min DURATION ALL SHORT KERNEL_ALL KERNEL_SHORT STAT")
-		os.Exit(2)
-	}
+	command.Usage(flag.NArg() == 5 && *min > 0, "shortcalls -min DURATION ALL SHORT KERNEL_ALL KERNEL_SHORT STAT")
 	wrong, err := check(*min, flag.Args())
 	kernel.Report("shortcalls", wrong, err)
 }

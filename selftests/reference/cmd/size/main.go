@@ -16,6 +16,7 @@ import (
 	"os"
 	"sort"
 
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/wire"
 )
 
@@ -60,10 +61,7 @@ func (s *sizes) add(e *wire.Event) {
 }
 
 func measure(name string) (*sizes, error) {
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
+	data := command.Must(os.ReadFile(name))
 	f, err := wire.Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -142,17 +140,10 @@ func main() {
 	most := flag.Float64("most", 0, "fail when the first file takes more than this times the second's")
 	kinds := flag.Bool("kinds", false, "list the kinds of events")
 	flag.Parse()
-	if flag.NArg() < 1 || flag.NArg() > 2 {
-		fmt.Fprintln(os.Stderr, "usage: size [-most RATIO] [-kinds] FILE [FILE]")
-		os.Exit(2)
-	}
+	command.Usage(flag.NArg() >= 1 && flag.NArg() <= 2, "size [-most RATIO] [-kinds] FILE [FILE]")
 	var all []*sizes
 	for _, name := range flag.Args() {
-		s, err := measure(name)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "size:", err)
-			os.Exit(1)
-		}
+		s := command.Must(measure(name))
 		s.print()
 		if *kinds {
 			s.printKinds()

@@ -22,42 +22,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gotrace-bpf/selftests/reference/internal/command"
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: spec GOROOT")
-		os.Exit(2)
-	}
-	if err := print(filepath.Join(os.Args[1], "src/internal/trace")); err != nil {
-		fmt.Fprintln(os.Stderr, "spec:", err)
-		os.Exit(1)
-	}
+	command.Usage(len(os.Args) == 2, "spec GOROOT")
+	print(filepath.Join(os.Args[1], "src/internal/trace"))
 }
 
-func print(folder string) error {
-	s, err := load(filepath.Join(folder, "tracev2"))
-	if err != nil {
-		return err
-	}
-	if err := s.gates(filepath.Join(folder, "version/version.go")); err != nil {
-		return err
-	}
-	table, err := s.table()
-	if err != nil {
-		return err
-	}
+func print(folder string) {
+	s := command.Must(load(filepath.Join(folder, "tracev2")))
+	command.Check(s.gates(filepath.Join(folder, "version/version.go")))
+	table := command.Must(s.table())
 	for _, limit := range []string{"MaxBatchSize", "MaxEventTrailerDataSize", "MaxFramesPerStack", "MaxTimedEventArgs"} {
-		value, err := s.constant(limit)
-		if err != nil {
-			return err
-		}
+		value := command.Must(s.constant(limit))
 		fmt.Println("limit", value)
 	}
 	for _, line := range table {
 		fmt.Println(line)
 	}
-	return nil
 }
 
 // source is the table's package, parsed and type-checked.
@@ -78,10 +62,7 @@ func load(folder string) (*source, error) {
 	set := token.NewFileSet()
 	s := &source{info: types.Info{Types: map[ast.Expr]types.TypeAndValue{}}}
 	for _, name := range []string{"events.go", "spec.go"} {
-		file, err := parser.ParseFile(set, filepath.Join(folder, name), nil, parser.ParseComments)
-		if err != nil {
-			return nil, err
-		}
+		file := command.Must(parser.ParseFile(set, filepath.Join(folder, name), nil, parser.ParseComments))
 		s.files = append(s.files, file)
 	}
 	var err error

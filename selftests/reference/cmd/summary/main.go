@@ -12,6 +12,7 @@ import (
 	"os"
 	"time"
 
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/tracefile"
 )
 
@@ -29,16 +30,11 @@ func main() {
 	}
 	t, err := tracefile.Load(flag.Arg(0), tracefile.NewTables())
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "summary: %s: %v\n", flag.Arg(0), err)
-		os.Exit(1)
+		command.Check(fmt.Errorf("%s: %w", flag.Arg(0), err))
 	}
 	s := summarise(t)
 	if *asJSON {
-		out, err := json.MarshalIndent(s, "", "  ")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "summary:", err)
-			os.Exit(1)
-		}
+		out := command.Must(json.MarshalIndent(s, "", "  "))
 		fmt.Println(string(out))
 		return
 	}

@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/tracefile"
 
 	"golang.org/x/exp/trace"
@@ -181,10 +182,5 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: tasked [-unwound NAME,...] OWN OURS | tasked -members OURS")
 		os.Exit(2)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "tasked:", err)
-	}
-	if !ok || err != nil {
-		os.Exit(1)
-	}
+	command.End(ok, err)
 }

@@ -22,49 +22,30 @@ import (
 	"unicode/utf8"
 
 	"gotrace-bpf/selftests/reference/internal/annotations"
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/waits"
 )
 
 func main() {
 	flag.BoolVar(&annotations.WithoutAssists, "made-up", false, "the trace was made up: leave mark assists out")
 	flag.Parse()
-	if flag.NArg() != 2 {
-		fmt.Fprintln(os.Stderr, "usage: tasks [-made-up] GOTRACE TRACE")
-		os.Exit(2)
-	}
-	ok, err := compare(flag.Arg(0), flag.Arg(1))
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "tasks:", err)
-	}
-	if err != nil || !ok {
-		os.Exit(1)
-	}
+	command.Usage(flag.NArg() == 2, "tasks [-made-up] GOTRACE TRACE")
+	command.End(compare(flag.Arg(0), flag.Arg(1)))
 }
 
 func compare(gotrace, file string) (bool, error) {
-	whole, err := annotations.Load(file, math.MaxInt64)
-	if err != nil {
-		return false, err
-	}
+	whole := command.Must(annotations.Load(file, math.MaxInt64))
 	third := (whole.End - whole.Start) / 3
 	ok := true
 	for _, window := range [][2]int64{{whole.Start, whole.End}, {whole.Start + third, whole.Start + 2*third}} {
 		t, options := whole, []string(nil)
 		if window[1] != whole.End {
 			options = []string{fmt.Sprintf("--from=@%d", window[0]), fmt.Sprintf("--to=@%d", window[1])}
-			if t, err = annotations.Load(file, window[1]); err != nil {
-				return false, err
-			}
+			t = command.Must(annotations.Load(file, window[1]))
 		}
-		some, err := filters(gotrace, file, t)
-		if err != nil {
-			return false, err
-		}
+		some := command.Must(filters(gotrace, file, t))
 		for _, f := range some {
-			lines, err := compareWindow(gotrace, file, f.of(t), window[0], window[1], slices.Concat(options, f.options))
-			if err != nil {
-				return false, err
-			}
+			lines := compareWindow(gotrace, file, f.of(t), window[0], window[1], slices.Concat(options, f.options))
 			for i, line := range lines {
 				if i < 10 {
 					fmt.Println(line, f.options)
@@ -100,10 +81,7 @@ func filters(gotrace, file string, t *annotations.Trace) ([]filter, error) {
 	if pattern, ok := exactly(name); ok {
 		all = append(all, filter{[]string{"--name=" + pattern}, func(s *annotations.Span) bool { return s.Name == name }})
 	}
-	functions, err := startFunctions(gotrace, file)
-	if err != nil {
-		return nil, err
-	}
+	functions := startFunctions(gotrace, file)
 	function, known := functions[g]
 	if pattern, ok := exactly(function); known && ok {
 		all = append(all, filter{[]string{"--function=" + pattern}, func(s *annotations.Span) bool {
@@ -122,21 +100,19 @@ func exactly(text string) (string, bool) {
 
 // startFunctions returns those of all goroutines, according to `gotrace goroutines`, which has a comparison
 // of its own.
-func startFunctions(gotrace, file string) (map[int64]string, error) {
+func startFunctions(gotrace, file string) map[int64]string {
 	var all struct {
 		Goroutines []struct {
 			ID   int64  `json:"id"`
 			Name string `json:"name"`
 		} `json:"goroutines"`
 	}
-	if err := run(&all, gotrace, "goroutines", file, []string{"--all"}); err != nil {
-		return nil, err
-	}
+	command.Check(run(&all, gotrace, "goroutines", file, []string{"--all"}))
 	functions := map[int64]string{}
 	for _, g := range all.Goroutines {
 		functions[g.ID] = g.Name
 	}
-	return functions, nil
+	return functions
 }
 
 // output is that of tasks or regions.
@@ -173,14 +149,10 @@ func run(ret any, gotrace, verb, file string, options []string) error {
 	return nil
 }
 
-func compareWindow(gotrace, file string, t *annotations.Trace, from, to int64, options []string) ([]string, error) {
+func compareWindow(gotrace, file string, t *annotations.Trace, from, to int64, options []string) []string {
 	var tasks, regions output
-	if err := run(&tasks, gotrace, "tasks", file, options); err != nil {
-		return nil, err
-	}
-	if err := run(&regions, gotrace, "regions", file, options); err != nil {
-		return nil, err
-	}
+	command.Check(run(&tasks, gotrace, "tasks", file, options))
+	command.Check(run(&regions, gotrace, "regions", file, options))
 	var spans []annotations.Span
 	for _, task := range t.Tasks {
 		spans = append(spans, task.Span)
@@ -201,10 +173,7 @@ func compareWindow(gotrace, file string, t *annotations.Trace, from, to int64, o
 	if tasks.Unbegun != unbegun {
 		lines = append(lines, fmt.Sprintf("%d tasks are unbegun, by the events %d", tasks.Unbegun, unbegun))
 	}
-	both, err := compareRequests(gotrace, file, t, &tasks, from, end, options)
-	if err != nil {
-		return nil, err
-	}
+	both := compareRequests(gotrace, file, t, &tasks, from, end, options)
 	lines = append(lines, both...)
 	for _, o := range []output{tasks, regions} {
 		if o.Start != from || o.End != to {
@@ -212,27 +181,19 @@ func compareWindow(gotrace, file string, t *annotations.Trace, from, to int64, o
 		}
 	}
 	fmt.Printf("%d ms: %d tasks, %d unbegun, %d regions, %d differences\n", (to-from)/1e6, n, unbegun, m, len(lines))
-	return lines, nil
+	return lines
 }
 
 // compareRequests: the durations must be those of `gotrace tasks`.
-func compareRequests(gotrace, file string, t *annotations.Trace, tasks *output, from, end int64, options []string) ([]string, error) {
+func compareRequests(gotrace, file string, t *annotations.Trace, tasks *output, from, end int64, options []string) []string {
 	var all requests
-	if err := run(&all, gotrace, "requests", file, append([]string{"--worst", fmt.Sprint(worst)}, options...)); err != nil {
-		return nil, err
-	}
+	command.Check(run(&all, gotrace, "requests", file, append([]string{"--worst", fmt.Sprint(worst)}, options...)))
 	var m *waits.Model
 	if all.Kernel {
 		cmd := exec.Command(gotrace, "events", "--kernel", "--json", file)
 		cmd.Stderr = os.Stderr
-		text, err := cmd.Output()
-		if err != nil {
-			return nil, err
-		}
-		lines, err := waits.ReadLines(bytes.NewReader(text))
-		if err != nil {
-			return nil, err
-		}
+		text := command.Must(cmd.Output())
+		lines := command.Must(waits.ReadLines(bytes.NewReader(text)))
 		m = waits.Load(lines)
 	}
 	lines, c := t.CompareRequests(all.Requests, m, from, end)
@@ -256,5 +217,5 @@ func compareRequests(gotrace, file string, t *annotations.Trace, tasks *output, 
 	}
 	fmt.Printf("requests: %d, %d figures, %d by threads, %d names not compared by threads\n", c.Requests, c.Figures,
 		c.Measured, c.Unknown)
-	return lines, nil
+	return lines
 }

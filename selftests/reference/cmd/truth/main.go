@@ -13,29 +13,18 @@ import (
 	"fmt"
 	"os"
 
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/tracefile"
 	"gotrace-bpf/selftests/reference/internal/truth"
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: truth TRACE EXPECTED.json")
-		os.Exit(2)
-	}
-	ok, err := check(os.Args[1], os.Args[2])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "truth:", err)
-	}
-	if !ok || err != nil {
-		os.Exit(1)
-	}
+	command.Usage(len(os.Args) == 3, "truth TRACE EXPECTED.json")
+	command.End(check(os.Args[1], os.Args[2]))
 }
 
 func check(file, expectedFile string) (bool, error) {
-	text, err := os.ReadFile(expectedFile)
-	if err != nil {
-		return false, err
-	}
+	text := command.Must(os.ReadFile(expectedFile))
 	var expected truth.Expected
 	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("done ")), &expected); err != nil {
 		return false, fmt.Errorf("%s: %w", expectedFile, err)

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 
+	"gotrace-bpf/selftests/reference/internal/command"
 	"gotrace-bpf/selftests/reference/internal/waits"
 )
 
@@ -25,17 +26,8 @@ func main() {
 	n := flag.Int("n", 40, "how many `goroutines`")
 	share := flag.Float64("share", 0.001, "the `share` of the segments that may differ")
 	flag.Parse()
-	if flag.NArg() != 2 {
-		fmt.Fprintln(os.Stderr, "usage: waits [-n N] [-share S] GOTRACE TRACE")
-		os.Exit(2)
-	}
-	ok, err := compare(flag.Arg(0), flag.Arg(1), *n, *share)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "waits:", err)
-	}
-	if err != nil || !ok {
-		os.Exit(1)
-	}
+	command.Usage(flag.NArg() == 2, "waits [-n N] [-share S] GOTRACE TRACE")
+	command.End(compare(flag.Arg(0), flag.Arg(1), *n, *share))
 }
 
 func run(name string, args ...string) ([]byte, error) {
@@ -45,28 +37,17 @@ func run(name string, args ...string) ([]byte, error) {
 }
 
 func compare(gotrace, file string, n int, share float64) (bool, error) {
-	text, err := run(gotrace, "events", "--kernel", "--json", file)
-	if err != nil {
-		return false, err
-	}
-	lines, err := waits.ReadLines(bytes.NewReader(text))
-	if err != nil {
-		return false, err
-	}
+	text := command.Must(run(gotrace, "events", "--kernel", "--json", file))
+	lines := command.Must(waits.ReadLines(bytes.NewReader(text)))
 	m := waits.Load(lines)
 	var v waits.Counts
 	for _, g := range choose(m, n) {
-		segments, err := path(gotrace, file, g)
-		if err != nil {
-			return false, err
-		}
+		segments := command.Must(path(gotrace, file, g))
 		m.Compare(g, segments, &v)
 		from, to := segments[0].From, segments[len(segments)-1].To
 		// A window begins and ends at arbitrary times.
 		from, to = from+(to-from)/3, to-(to-from)/4
-		if segments, err = path(gotrace, file, g, fmt.Sprintf("--from=@%d", from), fmt.Sprintf("--to=@%d", to)); err != nil {
-			return false, err
-		}
+		segments = command.Must(path(gotrace, file, g, fmt.Sprintf("--from=@%d", from), fmt.Sprintf("--to=@%d", to)))
 		m.Compare(g, segments, &v)
 	}
 	differ := 0
@@ -82,14 +63,8 @@ func compare(gotrace, file string, n int, share float64) (bool, error) {
 	most := func(all int) float64 { return share * float64(all) }
 	ok := v.Calls > 0 && float64(differ) <= most(v.Segments) && float64(v.CallsDiffer) <= most(v.Calls) &&
 		float64(v.Last) <= most(v.Calls)
-	fine, err := latency(gotrace, file, m)
-	if err != nil {
-		return false, err
-	}
-	same, err := histograms(gotrace, file, lines, m)
-	if err != nil {
-		return false, err
-	}
+	fine := command.Must(latency(gotrace, file, m))
+	same := histograms(gotrace, file, lines, m)
 	equal, err := longest(gotrace, file, lines, m)
 	return ok && fine && same && equal, err
 }
@@ -126,29 +101,23 @@ func longest(gotrace, file string, lines []*waits.Line, m *waits.Model) (bool, e
 
 // Each kind of interval, and the most frequent name of each kind that has names, for the complete
 // trace and for its middle.
-func histograms(gotrace, file string, lines []*waits.Line, m *waits.Model) (bool, error) {
+func histograms(gotrace, file string, lines []*waits.Line, m *waits.Model) bool {
 	third, intervals, early, ok := (m.End-m.Start)/3, 0, 0, true
 	kinds := waits.Kinds(lines)
 	for _, of := range kinds {
 		all := waits.Intervals(lines, m, of)
 		intervals, early = intervals+len(all), early+waits.Early(all)
 		for _, window := range [][2]int64{{m.Start, m.End + 1}, {m.Start + third, m.Start + 2*third}} {
-			same, err := histogram(gotrace, file, of, all, window)
-			if err != nil {
-				return false, err
-			}
+			same := command.Must(histogram(gotrace, file, of, all, window))
 			ok = ok && same
 			if g := waits.MostFrequent(all); g != waits.None {
-				same, err := histogram(gotrace, file, of, waits.Of(all, g), window, fmt.Sprintf("--goroutine=%d", g))
-				if err != nil {
-					return false, err
-				}
+				same := command.Must(histogram(gotrace, file, of, waits.Of(all, g), window, fmt.Sprintf("--goroutine=%d", g)))
 				ok = ok && same
 			}
 		}
 	}
 	fmt.Printf("histogram: %d kinds, %d intervals, of which %d began before a thread's first item\n", len(kinds), intervals, early)
-	return ok && intervals > 0, nil
+	return ok && intervals > 0
 }
 
 func histogram(gotrace, file, of string, all []waits.Interval, window [2]int64, options ...string) (bool, error) {
@@ -158,10 +127,7 @@ func histogram(gotrace, file, of string, all []waits.Interval, window [2]int64, 
 	if err != nil {
 		return false, fmt.Errorf("histogram of %s: %w", of, err)
 	}
-	h, err := waits.ParseHistogram(text)
-	if err != nil {
-		return false, err
-	}
+	h := command.Must(waits.ParseHistogram(text))
 	lines := h.Compare(all, window[0], window[1])
 	for _, line := range lines {
 		fmt.Printf("histogram of %s %v: %s\n", of, options, line)
@@ -178,10 +144,7 @@ func latency(gotrace, file string, m *waits.Model) (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("latency: %w", err)
 		}
-		l, err := waits.ParseLatency(text)
-		if err != nil {
-			return false, err
-		}
+		l := command.Must(waits.ParseLatency(text))
 		lines, compared, figures := m.CompareLatency(l, window[0], window[1])
 		for i, line := range lines {
 			if i < 10 {

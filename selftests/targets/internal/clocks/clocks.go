@@ -69,9 +69,7 @@ func Stolen() int64 {
 		_, err = fmt.Sscan(string(text), &cpu, &ticks[0], &ticks[1], &ticks[2], &ticks[3], &ticks[4], &ticks[5],
 			&ticks[6], &ticks[7])
 	}
-	if err != nil {
-		protocol.Fail(err)
-	}
+	protocol.Check(err)
 	return ticks[7] * 1e7
 }
 

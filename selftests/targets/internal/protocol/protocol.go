@@ -28,11 +28,7 @@ func Ready() {
 
 // Done prints the results and waits for "exit".
 func Done(result any) {
-	text, err := json.Marshal(result)
-	if err != nil {
-		Fail(err)
-	}
-	fmt.Printf("done %s\n", text)
+	fmt.Printf("done %s\n", Must(json.Marshal(result)))
 	await("exit")
 }
 
@@ -40,6 +36,19 @@ func Done(result any) {
 func Fail(err error) {
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
+}
+
+// Check ends the target if there is an error.
+func Check(err error) {
+	if err != nil {
+		Fail(err)
+	}
+}
+
+// Must returns a value unless there is an error, which ends the target.
+func Must[T any](value T, err error) T {
+	Check(err)
+	return value
 }
 
 func await(word string) {

@@ -9,9 +9,7 @@ import (
 // CPU returns the CPU time that this process has used, in nanoseconds, user and system.
 func CPU() int64 {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		Fail(err)
-	}
+	Check(syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return u.Utime.Nano() + u.Stime.Nano()
 }
 
@@ -21,17 +19,10 @@ func Trace(file string) (stop func()) {
 	if file == "" {
 		return func() {}
 	}
-	f, err := os.Create(file)
-	if err != nil {
-		Fail(err)
-	}
-	if err := trace.Start(f); err != nil {
-		Fail(err)
-	}
+	f := Must(os.Create(file))
+	Check(trace.Start(f))
 	return func() {
 		trace.Stop()
-		if err := f.Close(); err != nil {
-			Fail(err)
-		}
+		Check(f.Close())
 	}
 }

@@ -31,10 +31,7 @@ const (
 // and returns the path of the file.
 func Start(cmd *exec.Cmd, start func(*exec.Cmd)) string {
 	cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		protocol.Fail(err)
-	}
+	out := protocol.Must(cmd.StdoutPipe())
 	start(cmd)
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		protocol.Fail(fmt.Errorf("the slow file system: %q, %w", line, err))

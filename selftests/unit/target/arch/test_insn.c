@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/arch/insn_x86.c: decoded instructions, and functions that are rejected. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "target/probe/code.h"
 #include "target/symbols/pclntab_impl.h"
 
@@ -15,17 +8,60 @@
 
 #include "unit/elf_made.h"
 
-#define NO_BASE .base = GPR_NONE
-#define NO_SRC	.src = GPR_NONE
-#define NO_SET	.set_reg = GPR_NONE
-#define NONE	NO_BASE, NO_SRC, NO_SET
-#define R(reg)	(1u << GPR_##reg)
+#define NAME(name) #name,
 
-/* An instruction as displayed, and its expected description without `addr` and `len`. */
-struct expected {
-	const char *text;
-	struct insn insn;
+static const char *const registers[] = { ARCH_REGISTERS(NAME) };
+static const char *const kinds[] = {
+	[INSN_OTHER] = "other", [INSN_CALL] = "call", [INSN_JMP] = "jmp",
+	[INSN_JCC] = "jcc",	[INSN_RET] = "ret",   [INSN_CMP] = "cmp",
+	[INSN_NOP] = "nop",	[INSN_CAS] = "cas",   [INSN_PUSH_BP] = "push bp",
+	[INSN_SETZ] = "setz",	[INSN_TEST] = "test", [INSN_SYSCALL] = "syscall",
+	[INSN_XADD] = "xadd",	[INSN_SUM] = "sum",
 };
+
+/* An instruction as displayed, and what is read of it, by describe(). */
+struct expected {
+	const char *text, *insn;
+};
+
+static void put(FILE *f, const char *name, int64_t value)
+{
+	if (value)
+		fprintf(f, ", %s %" PRId64, name, value);
+}
+
+static void put_register(FILE *f, const char *name, uint8_t reg)
+{
+	if (reg != GPR_NONE)
+		fprintf(f, ", %s %s", name, registers[reg]);
+}
+
+/* All members but `addr` and `len`; addresses are relative to the function. */
+static void describe(const struct insn *in, char *ret, size_t size)
+{
+	FILE *f = fmemopen(ret, size, "w");
+
+	fputs(kinds[in->kind], f);
+	put(f, "to", in->target ? (int64_t)(in->target - MADE_FIRST) : 0);
+	fputs(in->emulated ? ", emulated" : "", f);
+	fputs(in->jump_on_zero_flag ? ", on zero flag" : "", f);
+	fputs(in->stores ? ", stores" : "", f);
+	fputs(in->stores_constant ? ", constant" : "", f);
+	put(f, "width", in->width);
+	put_register(f, "base", in->base);
+	put(f, "disp", in->disp);
+	put_register(f, "src", in->src);
+	put_register(f, "sets", in->set_reg);
+	if (in->imm >= (int64_t)MADE_FIRST && in->imm < (int64_t)MADE_FIRST + 1000)
+		fprintf(f, ", imm first+%d", (int)(in->imm - (int64_t)MADE_FIRST));
+	else
+		put(f, "imm", in->imm);
+	fputs(in->writes == 0xffff ? ", writes all" : in->writes ? ", writes" : "", f);
+	for (unsigned int i = 0; i < 32 && in->writes != 0xffff; i++)
+		if (in->writes & 1u << i)
+			fprintf(f, " %s", i < 16 ? registers[i] : "?");
+	fclose(f);
+}
 
 static void check(const unsigned char *bytes, size_t len, const struct expected *want, size_t n)
 {
@@ -35,36 +71,20 @@ static void check(const unsigned char *bytes, size_t len, const struct expected 
 	struct pclntab none = { 0 };
 	struct elf_image *elf;
 	struct code code;
-	char text[64];
+	char text[200];
 	int fd = elf_made(&sec, 1);
 
 	assert_int_equal(elf_image__open(&elf, fd, "made", NULL), 0);
 	assert_true(code__read(&code, elf, &func));
 	for (size_t i = 0; i < code.n && i < n; i++) {
-		struct insn got = code.insn[i];
-
 		code__format(&code, i, &none, text, sizeof(text));
 		print_message("# %zu: %s\n", i, text);
 		assert_memory_equal(text, want[i].text,
 				    strlen(want[i].text)); /* without addresses */
-		assert_int_equal(got.addr, addr);
-		addr += got.len;
-		if (want[i].insn.target)
-			got.target -= MADE_FIRST;
-		got.addr = got.len = 0;
-		assert_int_equal(got.kind, want[i].insn.kind);
-		assert_int_equal(got.target, want[i].insn.target);
-		assert_int_equal(got.emulated, want[i].insn.emulated);
-		assert_int_equal(got.stores, want[i].insn.stores);
-		assert_int_equal(got.stores_constant, want[i].insn.stores_constant);
-		assert_int_equal(got.jump_on_zero_flag, want[i].insn.jump_on_zero_flag);
-		assert_int_equal(got.base, want[i].insn.base);
-		assert_int_equal(got.src, want[i].insn.src);
-		assert_int_equal(got.width, want[i].insn.width);
-		assert_int_equal(got.set_reg, want[i].insn.set_reg);
-		assert_int_equal(got.writes, want[i].insn.writes);
-		assert_int_equal(got.imm, want[i].insn.imm);
-		assert_int_equal(got.disp, want[i].insn.disp);
+		assert_int_equal(code.insn[i].addr, addr);
+		addr += code.insn[i].len;
+		describe(&code.insn[i], text, sizeof(text));
+		assert_string_equal(text, want[i].insn);
 	}
 	assert_int_equal(code.n, n);
 	assert_int_equal(addr, func.end);
@@ -86,35 +106,24 @@ CODE(branches, "call .+0x20; call rax; jmp .+0x10; jmp .+0x200; jmp rax; ret; je
 	       "movq mm0, mm1; ");
 
 /* Direct calls and jumps have a target; the kernel emulates all of them but LOOP. */
-static void branches_are_read(void **state)
+TEST(branches_are_read)
 {
 	static const struct expected want[] = {
-		{ "call ",
-		  { .kind = INSN_CALL, .target = 0x20, .emulated = true, .writes = 0xffff, NONE } },
-		{ "call rax", { .kind = INSN_CALL, .writes = 0xffff, NONE } },
-		{ "jmp ", { .kind = INSN_JMP, .target = 0x17, .emulated = true, NONE } },
-		{ "jmp ", { .kind = INSN_JMP, .target = 0x209, .emulated = true, NONE } },
-		{ "jmp rax", { .kind = INSN_JMP, NONE } },
-		{ "ret", { .kind = INSN_RET, .writes = R(SP), NONE } },
-		{ "jz ",
-		  { .kind = INSN_JCC,
-		    .target = 0x21,
-		    .emulated = true,
-		    .jump_on_zero_flag = true,
-		    NONE } },
-		{ "jnz ",
-		  { .kind = INSN_JCC,
-		    .target = 0x313,
-		    .emulated = true,
-		    .jump_on_zero_flag = true,
-		    NONE } },
-		{ "jo ", { .kind = INSN_JCC, .target = 0x29, .emulated = true, NONE } },
-		{ "jnle ", { .kind = INSN_JCC, .target = 0x2b, .emulated = true, NONE } },
-		{ "jo ", { .kind = INSN_JCC, .target = 0x31d, .emulated = true, NONE } },
-		{ "jnle ", { .kind = INSN_JCC, .target = 0x323, .emulated = true, NONE } },
-		{ "loop ", { .kind = INSN_JCC, .target = 0x39, .writes = R(CX), NONE } },
-		{ "seto al", { .kind = INSN_OTHER, .writes = R(AX), NONE } },
-		{ "movq mm0, mm1", { .kind = INSN_OTHER, NONE } },
+		{ "call ", "call, to 32, emulated, writes all" },
+		{ "call rax", "call, writes all" },
+		{ "jmp ", "jmp, to 23, emulated" },
+		{ "jmp ", "jmp, to 521, emulated" },
+		{ "jmp rax", "jmp" },
+		{ "ret", "ret, writes SP" },
+		{ "jz ", "jcc, to 33, emulated, on zero flag" },
+		{ "jnz ", "jcc, to 787, emulated, on zero flag" },
+		{ "jo ", "jcc, to 41, emulated" },
+		{ "jnle ", "jcc, to 43, emulated" },
+		{ "jo ", "jcc, to 797, emulated" },
+		{ "jnle ", "jcc, to 803, emulated" },
+		{ "loop ", "jcc, to 57, writes CX" },
+		{ "seto al", "other, writes AX" },
+		{ "movq mm0, mm1", "other" },
 	};
 
 	CHECK(branches, want);
@@ -124,22 +133,22 @@ CODE(pushes, "push rbp; push rax; push rdi; push r8; push r15; pop rax; pop r8; 
 	     "push 5; push [rbx+8]; nop; .byte 0x66,0x90; .byte 0x0f,0x1f,0x00; ");
 
 /* A push of a whole register is emulated, and the nop of one byte, even with a prefix. */
-static void pushes_are_read(void **state)
+TEST(pushes_are_read)
 {
 	static const struct expected want[] = {
-		{ "push rbp", { .kind = INSN_PUSH_BP, .emulated = true, .writes = R(SP), NONE } },
-		{ "push rax", { .kind = INSN_OTHER, .emulated = true, .writes = R(SP), NONE } },
-		{ "push rdi", { .kind = INSN_OTHER, .emulated = true, .writes = R(SP), NONE } },
-		{ "push r8", { .kind = INSN_OTHER, .emulated = true, .writes = R(SP), NONE } },
-		{ "push r15", { .kind = INSN_OTHER, .emulated = true, .writes = R(SP), NONE } },
-		{ "pop rax", { .kind = INSN_OTHER, .writes = R(AX) | R(SP), NONE } },
-		{ "pop r8", { .kind = INSN_OTHER, .writes = R(SP) | R(R8), NONE } },
-		{ "push ax", { .kind = INSN_OTHER, .writes = R(SP), NONE } },
-		{ "push 0x05", { .kind = INSN_OTHER, .writes = R(SP), NONE } },
-		{ "push [rbx+0x08]", { .kind = INSN_OTHER, .writes = R(SP), NONE } },
-		{ "nop", { .kind = INSN_NOP, .emulated = true, NONE } },
-		{ "nop", { .kind = INSN_NOP, .emulated = true, NONE } },
-		{ "nop [rax], eax", { .kind = INSN_NOP, NONE } },
+		{ "push rbp", "push bp, emulated, writes SP" },
+		{ "push rax", "other, emulated, writes SP" },
+		{ "push rdi", "other, emulated, writes SP" },
+		{ "push r8", "other, emulated, writes SP" },
+		{ "push r15", "other, emulated, writes SP" },
+		{ "pop rax", "other, writes AX SP" },
+		{ "pop r8", "other, writes SP R8" },
+		{ "push ax", "other, writes SP" },
+		{ "push 0x05", "other, writes SP" },
+		{ "push [rbx+0x08]", "other, writes SP" },
+		{ "nop", "nop, emulated" },
+		{ "nop", "nop, emulated" },
+		{ "nop [rax], eax", "nop" },
 	};
 
 	CHECK(pushes, want);
@@ -149,52 +158,17 @@ CODE(atomics, "lock cmpxchg [r9+144], r10d; cmpxchg [r9+144], r10d; "
 	      "lock cmpxchg [r9+r8+144], r10; lock xadd [rdi], rbx; xadd [rdi], rbx; ");
 
 /* Compare-and-swap and atomic addition, which both need the lock prefix. */
-static void atomics_are_read(void **state)
+TEST(atomics_are_read)
 {
 	static const struct expected want[] = {
 		{ "lock cmpxchg [r9+0x90], r10d",
-		  { .kind = INSN_CAS,
-		    .stores = true,
-		    .width = 4,
-		    .disp = 144,
-		    .writes = R(AX),
-		    .base = GPR_R9,
-		    .src = GPR_R10,
-		    NO_SET } },
+		  "cas, stores, width 4, base R9, disp 144, src R10, writes AX" },
 		{ "cmpxchg [r9+0x90], r10d",
-		  { .kind = INSN_OTHER,
-		    .stores = true,
-		    .width = 4,
-		    .disp = 144,
-		    .writes = R(AX),
-		    .base = GPR_R9,
-		    NO_SRC,
-		    NO_SET } },
+		  "other, stores, width 4, base R9, disp 144, writes AX" },
 		{ "lock cmpxchg [r9+r8*1+0x90], r10",
-		  { .kind = INSN_CAS,
-		    .stores = true,
-		    .width = 8,
-		    .disp = 144,
-		    .writes = R(AX),
-		    NO_BASE,
-		    .src = GPR_R10,
-		    NO_SET } },
-		{ "lock xadd [rdi], rbx",
-		  { .kind = INSN_XADD,
-		    .stores = true,
-		    .width = 8,
-		    .writes = R(BX),
-		    .base = GPR_DI,
-		    .src = GPR_BX,
-		    NO_SET } },
-		{ "xadd [rdi], rbx",
-		  { .kind = INSN_OTHER,
-		    .stores = true,
-		    .width = 8,
-		    .writes = R(BX),
-		    .base = GPR_DI,
-		    NO_SRC,
-		    NO_SET } },
+		  "cas, stores, width 8, disp 144, src R10, writes AX" },
+		{ "lock xadd [rdi], rbx", "xadd, stores, width 8, base DI, src BX, writes BX" },
+		{ "xadd [rdi], rbx", "other, stores, width 8, base DI, writes BX" },
 	};
 
 	CHECK(atomics, want);
@@ -204,24 +178,17 @@ CODE(tests, "cmp rsp,[r14+16]; sete r11b; sete [rax]; setne al; test r11b, r11b;
 	    "test al, 1; test [rax], al; ");
 
 /* What a branch may be on. A register tested with itself is the result of a SETZ. */
-static void tests_are_read(void **state)
+TEST(tests_are_read)
 {
 	static const struct expected want[] = {
-		{ "cmp rsp, [r14+0x10]", { .kind = INSN_CMP, NONE } },
-		{ "setz r11b",
-		  { .kind = INSN_SETZ, .writes = R(R11), NO_BASE, .src = GPR_R11, NO_SET } },
-		{ "setz [rax]",
-		  { .kind = INSN_OTHER,
-		    .stores = true,
-		    .width = 1,
-		    .base = GPR_AX,
-		    NO_SRC,
-		    NO_SET } },
-		{ "setnz al", { .kind = INSN_OTHER, .writes = R(AX), NONE } },
-		{ "test r11b, r11b", { .kind = INSN_TEST, NO_BASE, .src = GPR_R11, NO_SET } },
-		{ "test al, cl", { .kind = INSN_OTHER, NONE } },
-		{ "test al, 0x01", { .kind = INSN_OTHER, NONE } },
-		{ "test [rax], al", { .kind = INSN_OTHER, NONE } },
+		{ "cmp rsp, [r14+0x10]", "cmp" },
+		{ "setz r11b", "setz, src R11, writes R11" },
+		{ "setz [rax]", "other, stores, width 1, base AX" },
+		{ "setnz al", "other, writes AX" },
+		{ "test r11b, r11b", "test, src R11" },
+		{ "test al, cl", "other" },
+		{ "test al, 0x01", "other" },
+		{ "test [rax], al", "other" },
 	};
 
 	CHECK(tests, want);
@@ -232,28 +199,20 @@ CODE(sums, "lea rdi, [r8+rbx]; lea rdi, [r8+rbx+8]; lea rdi, [r8+rbx*2]; lea rdi
 	   "add [rax], rdi; sub rdi, rbx; ");
 
 /* The sum of two whole registers and nothing else. */
-static void sums_are_read(void **state)
+TEST(sums_are_read)
 {
 	static const struct expected want[] = {
-		{ "lea rdi, [r8+rbx*1]",
-		  { .kind = INSN_SUM, .writes = R(DI), .base = GPR_R8, .src = GPR_BX, NO_SET } },
-		{ "lea rdi, [r8+rbx*1+0x08]", { .kind = INSN_OTHER, .writes = R(DI), NONE } },
-		{ "lea rdi, [r8+rbx*2]", { .kind = INSN_OTHER, .writes = R(DI), NONE } },
-		{ "lea rdi, [r8]", { .kind = INSN_OTHER, .writes = R(DI), NONE } },
-		{ "lea edi, [r8+rbx*1]", { .kind = INSN_OTHER, .writes = R(DI), NONE } },
-		{ "add rdi, rbx",
-		  { .kind = INSN_SUM, .writes = R(DI), .base = GPR_DI, .src = GPR_BX, NO_SET } },
-		{ "add rdi, 0x08", { .kind = INSN_OTHER, .writes = R(DI), NONE } },
-		{ "add edi, ebx", { .kind = INSN_OTHER, .writes = R(DI), NONE } },
-		{ "add rdi, [rax]", { .kind = INSN_OTHER, .writes = R(DI), NONE } },
-		{ "add [rax], rdi",
-		  { .kind = INSN_OTHER,
-		    .stores = true,
-		    .width = 8,
-		    .base = GPR_AX,
-		    NO_SRC,
-		    NO_SET } },
-		{ "sub rdi, rbx", { .kind = INSN_OTHER, .writes = R(DI), NONE } },
+		{ "lea rdi, [r8+rbx*1]", "sum, base R8, src BX, writes DI" },
+		{ "lea rdi, [r8+rbx*1+0x08]", "other, writes DI" },
+		{ "lea rdi, [r8+rbx*2]", "other, writes DI" },
+		{ "lea rdi, [r8]", "other, writes DI" },
+		{ "lea edi, [r8+rbx*1]", "other, writes DI" },
+		{ "add rdi, rbx", "sum, base DI, src BX, writes DI" },
+		{ "add rdi, 0x08", "other, writes DI" },
+		{ "add edi, ebx", "other, writes DI" },
+		{ "add rdi, [rax]", "other, writes DI" },
+		{ "add [rax], rdi", "other, stores, width 8, base AX" },
+		{ "sub rdi, rbx", "other, writes DI" },
 	};
 
 	CHECK(sums, want);
@@ -264,76 +223,20 @@ CODE(stores, "mov dword ptr [rsp+8], 3; mov qword ptr [rcx+200], 0; mov [rcx+rdx
 	     "movups [rax+3], xmm0; xchg rax, [rbx]; rep stosq; ");
 
 /* Where memory is written, and with which constant. */
-static void stores_are_read(void **state)
+TEST(stores_are_read)
 {
 	static const struct expected want[] = {
 		{ "mov dword ptr [rsp+0x08], 0x03",
-		  { .kind = INSN_OTHER,
-		    .stores = true,
-		    .stores_constant = true,
-		    .width = 4,
-		    .disp = 8,
-		    .imm = 3,
-		    .base = GPR_SP,
-		    NO_SRC,
-		    NO_SET } },
+		  "other, stores, constant, width 4, base SP, disp 8, imm 3" },
 		{ "mov qword ptr [rcx+0xC8], 0x00",
-		  { .kind = INSN_OTHER,
-		    .stores = true,
-		    .stores_constant = true,
-		    .width = 8,
-		    .disp = 200,
-		    .base = GPR_CX,
-		    NO_SRC,
-		    NO_SET } },
-		{ "mov [rcx+rdx*8], rax",
-		  { .kind = INSN_OTHER, .stores = true, .width = 8, NONE } },
-		{ "mov byte ptr ",
-		  { .kind = INSN_OTHER,
-		    .stores = true,
-		    .stores_constant = true,
-		    .width = 1,
-		    .disp = 8,
-		    .imm = 1,
-		    NONE } },
-		{ "add qword ptr [rax], 0x05",
-		  { .kind = INSN_OTHER,
-		    .stores = true,
-		    .width = 8,
-		    .base = GPR_AX,
-		    NO_SRC,
-		    NO_SET } },
-		{ "xor [rax], eax",
-		  { .kind = INSN_OTHER,
-		    .stores = true,
-		    .width = 4,
-		    .base = GPR_AX,
-		    NO_SRC,
-		    NO_SET } },
-		{ "movups [rax+0x03], xmm0",
-		  { .kind = INSN_OTHER,
-		    .stores = true,
-		    .width = 16,
-		    .disp = 3,
-		    .base = GPR_AX,
-		    NO_SRC,
-		    NO_SET } },
-		{ "xchg [rbx], rax",
-		  { .kind = INSN_OTHER,
-		    .stores = true,
-		    .width = 8,
-		    .writes = R(AX),
-		    .base = GPR_BX,
-		    NO_SRC,
-		    NO_SET } },
-		{ "rep stosq",
-		  { .kind = INSN_OTHER,
-		    .stores = true,
-		    .width = 8,
-		    .writes = R(CX) | R(DI),
-		    .base = GPR_DI,
-		    NO_SRC,
-		    NO_SET } },
+		  "other, stores, constant, width 8, base CX, disp 200" },
+		{ "mov [rcx+rdx*8], rax", "other, stores, width 8" },
+		{ "mov byte ptr ", "other, stores, constant, width 1, disp 8, imm 1" },
+		{ "add qword ptr [rax], 0x05", "other, stores, width 8, base AX" },
+		{ "xor [rax], eax", "other, stores, width 4, base AX" },
+		{ "movups [rax+0x03], xmm0", "other, stores, width 16, base AX, disp 3" },
+		{ "xchg [rbx], rax", "other, stores, width 8, base BX, writes AX" },
+		{ "rep stosq", "other, stores, width 8, base DI, writes CX DI" },
 	};
 
 	CHECK(stores, want);
@@ -344,45 +247,20 @@ CODE(constants, "mov ebx, 4; mov r15, -1; movabs rax, 0x123456789a; xor ecx, ecx
 		"mul rbx; mulx rax, rbx, rcx; ");
 
 /* Registers that are set to a constant or an address, and all those that are written. */
-static void constants_are_read(void **state)
+TEST(constants_are_read)
 {
 	static const struct expected want[] = {
-		{ "mov ebx, 0x04",
-		  { .kind = INSN_OTHER,
-		    .imm = 4,
-		    .writes = R(BX),
-		    NO_BASE,
-		    NO_SRC,
-		    .set_reg = GPR_BX } },
-		{ "mov r15, 0xFFFFFFFFFFFFFFFF",
-		  { .kind = INSN_OTHER,
-		    .imm = -1,
-		    .writes = R(R15),
-		    NO_BASE,
-		    NO_SRC,
-		    .set_reg = GPR_R15 } },
-		{ "mov rax, 0x123456789A",
-		  { .kind = INSN_OTHER,
-		    .imm = 0x123456789a,
-		    .writes = R(AX),
-		    NO_BASE,
-		    NO_SRC,
-		    .set_reg = GPR_AX } },
-		{ "xor ecx, ecx",
-		  { .kind = INSN_OTHER, .writes = R(CX), NO_BASE, NO_SRC, .set_reg = GPR_CX } },
-		{ "xor ecx, eax", { .kind = INSN_OTHER, .writes = R(CX), NONE } },
-		{ "lea rax, ",
-		  { .kind = INSN_OTHER,
-		    .imm = MADE_FIRST + 49,
-		    .writes = R(AX),
-		    NO_BASE,
-		    NO_SRC,
-		    .set_reg = GPR_AX } },
-		{ "lea rax, [rbx+0x10]", { .kind = INSN_OTHER, .writes = R(AX), NONE } },
-		{ "mov rax, [rbx]", { .kind = INSN_OTHER, .writes = R(AX), NONE } },
-		{ "movups xmm0, [rax]", { .kind = INSN_OTHER, NONE } },
-		{ "mul rbx", { .kind = INSN_OTHER, .writes = R(AX) | R(DX), NONE } },
-		{ "mulx rax, rbx, rcx", { .kind = INSN_OTHER, .writes = R(AX) | R(BX), NONE } },
+		{ "mov ebx, 0x04", "other, sets BX, imm 4, writes BX" },
+		{ "mov r15, 0xFFFFFFFFFFFFFFFF", "other, sets R15, imm -1, writes R15" },
+		{ "mov rax, 0x123456789A", "other, sets AX, imm 78187493530, writes AX" },
+		{ "xor ecx, ecx", "other, sets CX, writes CX" },
+		{ "xor ecx, eax", "other, writes CX" },
+		{ "lea rax, ", "other, sets AX, imm first+49, writes AX" },
+		{ "lea rax, [rbx+0x10]", "other, writes AX" },
+		{ "mov rax, [rbx]", "other, writes AX" },
+		{ "movups xmm0, [rax]", "other" },
+		{ "mul rbx", "other, writes AX DX" },
+		{ "mulx rax, rbx, rcx", "other, writes AX BX" },
 	};
 
 	CHECK(constants, want);
@@ -416,7 +294,7 @@ static bool reads(uint64_t from, uint64_t len, size_t size, unsigned char last)
 	return read;
 }
 
-static void what_is_no_function_is_refused(void **state)
+TEST(what_is_no_function_is_refused)
 {
 	assert_true(reads(0, 64, 64, 0x90));
 	assert_true(reads(63, 1, 64, 0xc3));
@@ -429,26 +307,8 @@ static void what_is_no_function_is_refused(void **state)
 	assert_false(reads(1 << 20, 16, 64, 0x90));
 }
 
-static void up_to_256_kib(void **state)
+TEST(up_to_256_kib)
 {
 	assert_true(reads(0, 256 << 10, 257 << 10, 0x90));
 	assert_false(reads(0, (256 << 10) + 1, 257 << 10, 0x90));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(branches_are_read),
-		cmocka_unit_test(pushes_are_read),
-		cmocka_unit_test(atomics_are_read),
-		cmocka_unit_test(tests_are_read),
-		cmocka_unit_test(sums_are_read),
-		cmocka_unit_test(stores_are_read),
-		cmocka_unit_test(constants_are_read),
-		cmocka_unit_test(what_is_no_function_is_refused),
-		cmocka_unit_test(up_to_256_kib),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/elf/debug_file.c: search order, and files of other programs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
 #include <ftw.h>
 #include <zlib.h>
 
+#include "unit/test.h"
 #include "target/elf/debug_file.h"
 #include "target/elf/elf.h"
 
@@ -47,11 +40,14 @@ static int empty_root(void **state)
 	return mkdir(root, 0700);
 }
 
-static int remove_root(void **state)
+FIXTURE(NULL, empty_root)
+
+static void remove_root(void)
 {
 	nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-	return 0;
 }
+
+GROUP(make_root, remove_root)
 
 /* Below the root, with symbols or without. Returns the file's checksum. */
 static uint32_t put(const char *path, const struct note *build_id, bool symbols)
@@ -107,7 +103,7 @@ static bool opens(const char *want, const struct note *build_id, const char *nam
 	return is_open;
 }
 
-static void by_build_id(void **state)
+TEST(by_build_id)
 {
 	assert_false(opens(BY_ID, &id, "x", 0));
 	put(BY_ID, &other_id, true);
@@ -120,7 +116,7 @@ static void by_build_id(void **state)
 }
 
 /* Beside the program, in .debug there, below /usr/lib/debug: the first valid checksum. */
-static void by_link(void **state)
+TEST(by_link)
 {
 	static const char *const paths[] = {
 		"/usr/lib/debug/bin/x.debug",
@@ -141,15 +137,4 @@ static void by_link(void **state)
 	put(BY_ID, &id, true); /* the build id has priority */
 	crc = put("/bin/x.debug", &other_id, true);
 	assert_true(opens(BY_ID, &id, "x.debug", crc));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(by_build_id, empty_root),
-		cmocka_unit_test_teardown(by_link, empty_root),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, make_root, remove_root);
 }

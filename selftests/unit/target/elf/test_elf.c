@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/elf/elf.c (rejected files, sections, symbols, bytes) and of lib/buf.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 #include <elf.h>
 #include <time.h>
 
+#include "unit/test.h"
 #include "lib/buf.h"
 #include "target/elf/elf.h"
 
 #include "unit/programs.h"
 #include "unit/elf_made.h"
 
-static void reads_stop_at_the_end(void **state)
+TEST(reads_stop_at_the_end)
 {
 	static const unsigned char bytes[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 'h', 'i', 0, 'x' };
 	struct buf b = buf__make(bytes, sizeof(bytes));
@@ -51,7 +45,7 @@ static uint64_t uleb(const char *bytes, size_t len, bool *bad)
 	return v;
 }
 
-static void variable_length_numbers(void **state)
+TEST(variable_length_numbers)
 {
 	bool bad;
 
@@ -80,7 +74,7 @@ static void refuse(const void *bytes, size_t len, const char *reason)
 	close(fd);
 }
 
-static void other_files_are_refused(void **state)
+TEST(other_files_are_refused)
 {
 	Elf64_Ehdr eh = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
@@ -151,7 +145,7 @@ static void sections_and_bytes(const char *path)
 	close(fd);
 }
 
-static void programs_are_read(void **state)
+TEST(programs_are_read)
 {
 	for_each_program(sections_and_bytes);
 }
@@ -173,7 +167,7 @@ static void truncated_later(const char *path)
 	close(fd);
 }
 
-static void a_file_cut_while_open_is_no_signal(void **state)
+TEST(a_file_cut_while_open_is_no_signal)
 {
 	for_each_program(truncated_later);
 }
@@ -209,7 +203,7 @@ static int many_equal_symbols(void)
 }
 
 /* The first one is used, and they cost no more than others: at most a second of CPU time. */
-static void equal_symbols(void **state)
+TEST(equal_symbols)
 {
 	int fd = many_equal_symbols();
 	clock_t begin = clock();
@@ -225,18 +219,4 @@ static void equal_symbols(void **state)
 	assert_true(clock() - begin < CLOCKS_PER_SEC);
 	elf_image__destroy(elf);
 	close(fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_stop_at_the_end),
-		cmocka_unit_test(variable_length_numbers),
-		cmocka_unit_test(other_files_are_refused),
-		cmocka_unit_test(programs_are_read),
-		cmocka_unit_test(equal_symbols),
-		cmocka_unit_test(a_file_cut_while_open_is_no_signal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

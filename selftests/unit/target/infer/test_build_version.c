@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The release of programs without .go.buildinfo, and programs of other Go compilers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 #include <elf.h>
-#include <errno.h>
 
+#include "unit/test.h"
 #include "target/infer/build_version.h"
 #include "target/infer/buildinfo.h"
 
@@ -106,7 +99,7 @@ static void release_is_a_symbol(const char *path)
 	changed__free(&c);
 }
 
-static void symbols_tell_the_release(void **state)
+TEST(symbols_tell_the_release)
 {
 	for_each_program(release_is_a_symbol);
 }
@@ -135,7 +128,7 @@ static void release_is_found(const char *path)
 	changed__free(&c);
 }
 
-static void programs_without_build_info(void **state)
+TEST(programs_without_build_info)
 {
 	for_each_program(release_is_found);
 }
@@ -165,7 +158,7 @@ static void release_is_not_guessed(const char *path)
 	changed__free(&c);
 }
 
-static void programs_without_a_release(void **state)
+TEST(programs_without_a_release)
 {
 	for_each_program(release_is_not_guessed);
 }
@@ -202,19 +195,7 @@ static void other_compilers(const char *path)
 	changed__free(&c);
 }
 
-static void programs_of_other_compilers(void **state)
+TEST(programs_of_other_compilers)
 {
 	for_each_program(other_compilers);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(symbols_tell_the_release),
-		cmocka_unit_test(programs_without_build_info),
-		cmocka_unit_test(programs_without_a_release),
-		cmocka_unit_test(programs_of_other_compilers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/infer/buildinfo.c: forms of versions, and programs without one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-
+#include "unit/test.h"
 #include "target/infer/build_version.h"
 #include "target/infer/buildinfo.h"
 
@@ -16,7 +8,7 @@
 
 #include "unit/elf_made.h"
 
-static void versions(void **state)
+TEST(versions)
 {
 	static const struct {
 		const char *text;
@@ -46,7 +38,7 @@ static void versions(void **state)
 	assert_false(go_version__since(&v, 25));
 }
 
-static void c_programs_are_no_go_programs(void **state)
+TEST(c_programs_are_no_go_programs)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct error err = { "" };
@@ -61,7 +53,7 @@ static void c_programs_are_no_go_programs(void **state)
 }
 
 /* gccgo's programs have its runtime linked in, or as a shared library; TinyGo's its producer. */
-static void other_compilers(void **state)
+TEST(other_compilers)
 {
 	static const struct {
 		const char *section, *bytes;
@@ -145,7 +137,7 @@ static int read_made(const char *section, const char *settings, size_t size,
 }
 
 /* At most 64 MiB of the section are searched. */
-static void sections_with_it(void **state)
+TEST(sections_with_it)
 {
 	const size_t most = 64 << 20;
 	struct go_buildinfo info;
@@ -160,7 +152,7 @@ static void sections_with_it(void **state)
 }
 
 /* Up to Go 1.17 it points to the headers of its strings. */
-static void pointers(void **state)
+TEST(pointers)
 {
 	struct {
 		char magic[14];
@@ -195,7 +187,7 @@ static void pointers(void **state)
 	close(fd);
 }
 
-static void settings(void **state)
+TEST(settings)
 {
 	struct go_buildinfo info;
 
@@ -243,7 +235,7 @@ static void has_module(const char *lines, const char *want)
 	close(fd);
 }
 
-static void modules(void **state)
+TEST(modules)
 {
 	static const char absent[] = "no version of a.org/b", other[] = "is not a release",
 			  replaced[] = "was replaced";
@@ -264,7 +256,7 @@ static void modules(void **state)
 	has_module("dep\ta.org/b\tv1.85.2\th1:x\n=>\tc.org/b\tv1.85.2\th1:x\n", replaced);
 }
 
-static void programs_are_read(void **state)
+TEST(programs_are_read)
 {
 	for_each_program(read_program);
 }
@@ -298,24 +290,7 @@ static void damaged(const char *path)
 	close(fd);
 }
 
-static void damage_is_survived(void **state)
+TEST(damage_is_survived)
 {
 	for_each_program(damaged);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(versions),
-		cmocka_unit_test(other_compilers),
-		cmocka_unit_test(c_programs_are_no_go_programs),
-		cmocka_unit_test(sections_with_it),
-		cmocka_unit_test(pointers),
-		cmocka_unit_test(settings),
-		cmocka_unit_test(modules),
-		cmocka_unit_test(programs_are_read),
-		cmocka_unit_test(damage_is_survived),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

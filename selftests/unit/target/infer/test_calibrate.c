@@ -7,15 +7,7 @@
  * Go's linker, which moves its variables) the same members and all its globals. With
  * GT_CALIBRATE_PARTIAL=1 members may be unknown, but not wrong.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-
+#include "unit/test.h"
 #include "target/infer/buildinfo.h"
 #include "target/infer/calibrate.h"
 #include "target/infer/calibrate_places.h"
@@ -166,7 +158,7 @@ static void equals_dwarf(const char *path)
 	check_twin(path, "stripped", &o, false);
 }
 
-static void what_is_known_is_right(void **state)
+TEST(what_is_known_is_right)
 {
 	for_each_program(equals_dwarf);
 }
@@ -187,7 +179,7 @@ static bool is_known(const struct calibration *c, uint64_t v)
 	return calibration__known(c, OFF_M_P, &known) && known == v;
 }
 
-static void functions_must_agree(void **state)
+TEST(functions_must_agree)
 {
 	struct calibration c = { .minor = 26 };
 	struct candidates none = { .n = 0 };
@@ -204,7 +196,7 @@ static void functions_must_agree(void **state)
 	assert_false(is_known(&c, 208));
 }
 
-static void two_hints_are_needed(void **state)
+TEST(two_hints_are_needed)
 {
 	struct calibration c = { .minor = 26 };
 	struct candidates many = { .n = 0 };
@@ -260,19 +252,7 @@ static void damaged(const char *path)
 	close_program(&p);
 }
 
-static void damage_is_survived(void **state)
+TEST(damage_is_survived)
 {
 	for_each_program(damaged);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_known_is_right),
-		cmocka_unit_test(functions_must_agree),
-		cmocka_unit_test(two_hints_are_needed),
-		cmocka_unit_test(damage_is_survived),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

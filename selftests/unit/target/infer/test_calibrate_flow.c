@@ -3,14 +3,7 @@
  * Tests of target/infer/calibrate_flow.c: merging of values where paths meet, unreachable code, and
  * code that cannot be followed. The functions store the values of interest to [rdi + N].
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "target/infer/calibrate_code.h"
 
 #include "unit/programs.h"
@@ -102,6 +95,7 @@ static bool follow(const char *name, int64_t g_m)
 	struct go_func f;
 
 	assert_true(pclntab__named(p.pt, name, &f));
+	flow__deinit(&flow);
 	memset(&flow, 0, sizeof(flow));
 	return flow__read(&flow, p.elf, p.pt, &f, g_m);
 }
@@ -131,12 +125,11 @@ static void expect_kind(value_id id, enum value_kind kind)
 	assert_int_equal(value__of(&flow.values, id)->kind, kind);
 }
 
-static void ways_meet(void **state)
+TEST(ways_meet)
 {
 	begin("runtime.callee");
 	assert_true(follow("same", -1));
 	expect_entry(stored(8), GPR_BX);
-	flow__deinit(&flow);
 
 	assert_true(follow("differ", -1));
 	expect_kind(stored(8), VALUE_JOIN);
@@ -146,19 +139,16 @@ static void ways_meet(void **state)
 	expect_entry(stored(32), GPR_SI);
 	expect_kind(stored(40), VALUE_JOIN);
 	assert_int_not_equal(stored(40), stored(8));
-	flow__deinit(&flow);
 
 	/* Where one path has no value, the value is unknown, and no two are equal. */
 	assert_true(follow("lost", -1));
 	expect_kind(stored(8), VALUE_OPAQUE);
 	expect_kind(stored(16), VALUE_OPAQUE);
 	assert_int_not_equal(stored(8), stored(16));
-	flow__deinit(&flow);
-	go_made__close(&p);
 }
 
 /* A value changed by a loop differs from the one before it; others are unchanged. */
-static void loops(void **state)
+TEST(loops)
 {
 	begin("runtime.callee");
 	assert_true(follow("loop", -1));
@@ -166,12 +156,10 @@ static void loops(void **state)
 	expect_kind(stored(24), VALUE_JOIN);
 	assert_int_not_equal(stored(24), stored(8));
 	expect_entry(stored(32), GPR_BX);
-	flow__deinit(&flow);
-	go_made__close(&p);
 }
 
 /* There is no path after a function that does not return. */
-static void ends(void **state)
+TEST(ends)
 {
 	static const char *const gone[] = {
 		"runtime.throw",	"runtime.fatalthrow",	  "runtime.panicIndex",
@@ -185,59 +173,45 @@ static void ends(void **state)
 		begin(gone[i]);
 		assert_true(follow("leaves", -1));
 		expect_entry(stored(8), GPR_CX);
-		flow__deinit(&flow);
 		assert_true(follow("last", -1));
 		expect_entry(stored(8), GPR_BX);
-		flow__deinit(&flow);
-		go_made__close(&p);
 	}
 	for (size_t i = 0; i < sizeof(come) / sizeof(come[0]); i++) {
 		begin(come[i]);
 		assert_true(follow("leaves", -1));
 		expect_kind(stored(8), VALUE_JOIN);
-		flow__deinit(&flow);
-		go_made__close(&p);
 	}
 	begin("runtime.callee");
 	assert_true(follow("stops", -1));
 	expect_entry(stored(8), GPR_CX);
-	flow__deinit(&flow);
 	assert_true(follow("returns", -1));
 	expect_entry(stored(8), GPR_CX);
-	flow__deinit(&flow);
 	assert_true(follow("tail", -1)); /* to another function */
 	assert_int_equal(stored(8), 0);
-	flow__deinit(&flow);
-	go_made__close(&p);
 }
 
-static void no_way_to_follow(void **state)
+TEST(no_way_to_follow)
 {
 	begin("runtime.callee");
 	assert_false(follow("table", -1)); /* a jump to code that is not reached otherwise */
 	assert_true(follow("padded", -1)); /* but bytes after a jump may be data */
 	expect_entry(stored(8), GPR_BX);
-	flow__deinit(&flow);
 	assert_true(follow("unseen", -1)); /* without such a jump it is dead code */
 	assert_int_equal(stored(16), 0);
-	flow__deinit(&flow);
 	assert_false(follow("middle", -1)); /* into an instruction */
-	go_made__close(&p);
 }
 
 /* A slot whose address is taken later in a loop may change at any time; its neighbour may not. */
-static void escapes(void **state)
+TEST(escapes)
 {
 	begin("runtime.callee");
 	assert_true(follow("escape", -1));
 	expect_kind(stored(8), VALUE_OPAQUE);
 	expect_entry(stored(16), GPR_BX);
-	flow__deinit(&flow);
-	go_made__close(&p);
 }
 
 /* runtime.acquirem() returns g.m, if that is known to be at some offset. */
-static void the_thread(void **state)
+TEST(the_thread)
 {
 	const struct value *v;
 
@@ -251,13 +225,11 @@ static void the_thread(void **state)
 			assert_int_equal(v->width, 8);
 			expect_kind(v->base, VALUE_G);
 		}
-		flow__deinit(&flow);
 	}
-	go_made__close(&p);
 }
 
 /* Small functions that builds without inlining call: their effect on [rax]. */
-static void helpers(void **state)
+TEST(helpers)
 {
 	static const struct {
 		const char *name;
@@ -297,26 +269,20 @@ static void helpers(void **state)
 		} else {
 			expect_kind(stored(8), VALUE_OPAQUE);
 		}
-		flow__deinit(&flow);
-		go_made__close(&p);
 	}
 	for (size_t i = 0; i < 3; i++) { /* a pointer and the same pointer */
 		begin(same[i]);
 		assert_true(follow("calls", -1));
 		expect_entry(stored(8), GPR_AX);
 		expect_kind(stored(16), VALUE_OPAQUE);
-		flow__deinit(&flow);
-		go_made__close(&p);
 	}
 	begin("runtime.acquirem"); /* unknown */
 	assert_true(follow("calls", -1));
 	expect_kind(stored(8), VALUE_OPAQUE);
-	flow__deinit(&flow);
-	go_made__close(&p);
 }
 
 /* Up to 1.20 the write barrier stores the register in its name to [rdi], and preserves all. */
-static void write_barriers(void **state)
+TEST(write_barriers)
 {
 	static const struct {
 		const char *name;
@@ -341,8 +307,6 @@ static void write_barriers(void **state)
 		expect_kind(stored(32), VALUE_OPAQUE); /* R11 is its result */
 		expect_entry(stored(40), GPR_BX);
 		expect_entry(stored(48), GPR_SI);
-		flow__deinit(&flow);
-		go_made__close(&p);
 	}
 	for (int i = 0; i < 2; i++) { /* these write somewhere on the stack */
 		begin(i ? "runtime.duffzero" : "runtime.duffcopy");
@@ -352,13 +316,11 @@ static void write_barriers(void **state)
 		expect_kind(stored(24), VALUE_OPAQUE);
 		expect_kind(stored(40), VALUE_OPAQUE);
 		expect_kind(stored(48), VALUE_OPAQUE);
-		flow__deinit(&flow);
-		go_made__close(&p);
 	}
 }
 
 /* A callee with known argument size overwrites exactly these bytes. */
-static void arguments(void **state)
+TEST(arguments)
 {
 	static const int32_t args[] = { 0, 1, 8, 9, 16, -1 };
 
@@ -370,37 +332,19 @@ static void arguments(void **state)
 		assert_true(follow("calls", -1));
 		expect_kind(stored(40), first ? VALUE_OPAQUE : VALUE_ENTRY);
 		expect_kind(stored(48), second ? VALUE_OPAQUE : VALUE_ENTRY);
-		flow__deinit(&flow);
-		go_made__close(&p);
 	}
 	funcs[0].args = 0;
 }
 
-static void limits(void **state)
+TEST(limits)
 {
 	begin("runtime.callee");
 	assert_true(follow("branches", -1));
 	expect_entry(stored(8), GPR_BX);
-	flow__deinit(&flow);
 	assert_false(follow("many", -1)); /* more than 4096 blocks */
 	assert_true(follow("large", -1)); /* 64 KiB */
 	assert_int_equal(flow.steps.n, 65536);
 	flow__deinit(&flow);
 	assert_true(!flow.access && !flow.n && !flow.steps.step && !flow.values.v);
 	assert_false(follow("larger", -1));
-	go_made__close(&p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ways_meet), cmocka_unit_test(loops),
-		cmocka_unit_test(ends),	     cmocka_unit_test(no_way_to_follow),
-		cmocka_unit_test(escapes),   cmocka_unit_test(the_thread),
-		cmocka_unit_test(helpers),   cmocka_unit_test(write_barriers),
-		cmocka_unit_test(arguments), cmocka_unit_test(limits),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

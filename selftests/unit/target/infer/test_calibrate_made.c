@@ -4,15 +4,7 @@
  * similar code with another meaning: another width, another pointer, an index. These must be
  * ignored.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-
+#include "unit/test.h"
 #include "target/infer/calibrate.h"
 
 #include "unit/programs.h"
@@ -200,13 +192,12 @@ static int calibrate(const char *release, struct offsets *ret)
 {
 	struct made_program program = { MADE_BYTES, func, N };
 	struct error err = { "" };
-	struct go_made p;
+	static struct go_made p;
 	int r;
 
 	go_made__open(&p, release, &program);
 	r = calibrate__read(p.elf, p.pt, &p.version, ret, &err);
 	assert_int_equal(!r, !err.text[0]);
-	go_made__close(&p);
 	return r;
 }
 
@@ -240,7 +231,7 @@ static void expect_members(const struct offsets *o, size_t n)
 	assert_int_equal(unknown, n);
 }
 
-static void all_of_it(void **state)
+TEST(all_of_it)
 {
 	struct offsets o;
 
@@ -256,7 +247,7 @@ static void all_of_it(void **state)
 }
 
 /* Without a function, or with invalid instructions in it, only its own members are unknown. */
-static void without_one(void **state)
+TEST(without_one)
 {
 	static const struct {
 		const char *name;
@@ -295,7 +286,7 @@ static void without_one(void **state)
 }
 
 /* Functions that only read globals: two must agree, and a contradiction prevents a result. */
-static void globals_that_are_read(void **state)
+TEST(globals_that_are_read)
 {
 	struct offsets o;
 
@@ -318,7 +309,7 @@ static void globals_that_are_read(void **state)
 }
 
 /* The stack's bounds are used only as g's first member: otherwise two offsets are unknown. */
-static void a_stack_elsewhere(void **state)
+TEST(a_stack_elsewhere)
 {
 	struct offsets o;
 
@@ -332,7 +323,7 @@ static void a_stack_elsewhere(void **state)
 }
 
 /* Members that a release does not have yet are absent, whatever the code contains. */
-static void releases(void **state)
+TEST(releases)
 {
 	static const struct {
 		const char *release;
@@ -355,7 +346,7 @@ static void releases(void **state)
 	}
 }
 
-static void nothing_to_read(void **state)
+TEST(nothing_to_read)
 {
 	static char other[N][24];
 	struct offsets o;
@@ -372,19 +363,4 @@ static void nothing_to_read(void **state)
 	assert_int_equal(calibrate("go1.25.0", &o), 0);
 	for (size_t i = 0; i < OFF_COUNT; i++)
 		assert_int_equal(o.at[i], OFFSET_UNKNOWN);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_of_it),
-		cmocka_unit_test(without_one),
-		cmocka_unit_test(globals_that_are_read),
-		cmocka_unit_test(a_stack_elsewhere),
-		cmocka_unit_test(releases),
-		cmocka_unit_test(nothing_to_read),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

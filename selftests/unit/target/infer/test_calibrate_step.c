@@ -2,15 +2,7 @@
 /*
  * Tests of target/infer/calibrate_step.c: no value may be known after an instruction overwrote it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <stdlib.h>
-
+#include "unit/test.h"
 #include "target/infer/calibrate_run.h"
 
 #define REG(r)	   { .kind = OPERAND_REG, .width = 8, .reg = (r) }
@@ -20,7 +12,7 @@
 static struct flow flow;
 static struct run run;
 
-static int begin(void **state)
+static void begin(void)
 {
 	memset(&flow, 0, sizeof(flow));
 	memset(&run, 0, sizeof(run));
@@ -28,15 +20,15 @@ static int begin(void **state)
 	run.record = true;
 	assert_true(values__init(&flow.values));
 	run__enter(&run);
-	return 0;
 }
 
-static int end(void **state)
+static void end(void)
 {
 	values__deinit(&flow.values);
 	free(flow.access);
-	return 0;
 }
+
+FIXTURE(begin, end)
 
 static void apply(const struct step *step, size_t n)
 {
@@ -61,7 +53,7 @@ static bool is_entry(enum gpr reg, enum gpr of)
 }
 
 /* Pushed values are popped again, and the stack pointer is restored. */
-static void push_and_pop(void **state)
+TEST(push_and_pop)
 {
 	APPLY({ .kind = STEP_PUSH, .op = { REG(GPR_BX) } });
 	assert_int_equal(value_in(GPR_SP)->kind, VALUE_STACK);
@@ -75,7 +67,7 @@ static void push_and_pop(void **state)
 }
 
 /* It leaves what memory held in AX, and of a register as its target nothing is known. */
-static void compare_and_swap(void **state)
+TEST(compare_and_swap)
 {
 	APPLY({ .kind = STEP_CMPXCHG, .op = { MEM(GPR_BX, 16), REG(GPR_CX) } });
 	assert_int_equal(value_in(GPR_AX)->kind, VALUE_OPAQUE);
@@ -87,7 +79,7 @@ static void compare_and_swap(void **state)
 	assert_int_equal(value_in(GPR_BX)->kind, VALUE_OPAQUE);
 }
 
-static void swaps(void **state)
+TEST(swaps)
 {
 	APPLY({ .kind = STEP_XCHG, .op = { REG(GPR_BX), REG(GPR_CX) } });
 	assert_true(is_entry(GPR_BX, GPR_CX) && is_entry(GPR_CX, GPR_BX));
@@ -114,23 +106,23 @@ static void a_call(int64_t frame, int64_t lost, int64_t kept)
 	assert_true(is_entry(GPR_DI, GPR_BX));
 }
 
-static void calls(void **state)
+TEST(calls)
 {
 	a_call(64, 48, 56); /* all but the frame pointer, which we saved ourselves */
 	for (unsigned int i = 0; i < GPR_SI; i++)
 		assert_true(i == GPR_SP || i == GPR_BP || value_in(i)->kind == VALUE_OPAQUE);
 	assert_true(is_entry(GPR_BP, GPR_BP));
 	assert_int_equal(value_in(GPR_R14)->kind, VALUE_G);
-	end(NULL);
-	begin(NULL);
+	end();
+	begin();
 	a_call(64, 0, 56);
-	end(NULL);
-	begin(NULL);
+	end();
+	begin();
 	a_call(256, 120, 128); /* at most 128 bytes if the callee's argument size is unknown */
 }
 
 /* A slot whose address has escaped may change at any time. */
-static void addresses_taken(void **state)
+TEST(addresses_taken)
 {
 	APPLY({ .kind = STEP_ADD, .op = { REG(GPR_SP), IMM(-32) } },
 	      { .kind = STEP_MOVE, .op = { MEM(GPR_SP, 8), REG(GPR_BX) } },
@@ -143,7 +135,7 @@ static void addresses_taken(void **state)
 }
 
 /* Of an instruction that is not followed: its three operands, and the registers that it writes. */
-static void others(void **state)
+TEST(others)
 {
 	const struct step step[] = {
 		{ .writes = 1u << GPR_CX,
@@ -172,7 +164,7 @@ static void others(void **state)
 }
 
 /* When there is no room for more values, each new one is opaque; known ones are found. */
-static void too_many_values(void **state)
+TEST(too_many_values)
 {
 	value_id first = values__get(&flow.values, VALUE_CONST, 0, 1, 0), last = first;
 
@@ -186,7 +178,7 @@ static void too_many_values(void **state)
 }
 
 /* Additions are folded, to nothing if they cancel, also in the address of a load. */
-static void sums(void **state)
+TEST(sums)
 {
 	struct values *vs = &flow.values;
 	value_id ax = values__get(vs, VALUE_ENTRY, 0, GPR_AX, 0), sum = values__add(vs, ax, 24);
@@ -205,7 +197,7 @@ static void sums(void **state)
 }
 
 /* A register that is cleared, one of which only a byte is set, and a constant added. */
-static void constants(void **state)
+TEST(constants)
 {
 	APPLY({ .kind = STEP_ZERO, .op = { REG(GPR_CX), REG(GPR_CX) } },
 	      { .kind = STEP_ADD, .op = { REG(GPR_BX), IMM(24) } },
@@ -226,7 +218,7 @@ static void constants(void **state)
 }
 
 /* Addresses a mebibyte away are not slots of the stack. */
-static void far_slots(void **state)
+TEST(far_slots)
 {
 	static const int64_t near[] = { (1 << 20) - 1, -(1 << 20) + 1 };
 	static const int64_t far[] = { 1 << 20, -(1 << 20) };
@@ -242,23 +234,4 @@ static void far_slots(void **state)
 		assert_int_equal(value_in(GPR_CX)->kind, VALUE_LOAD);
 		assert_int_equal(flow.n, before + 1);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(push_and_pop, begin, end),
-		cmocka_unit_test_setup_teardown(compare_and_swap, begin, end),
-		cmocka_unit_test_setup_teardown(swaps, begin, end),
-		cmocka_unit_test_setup_teardown(calls, begin, end),
-		cmocka_unit_test_setup_teardown(addresses_taken, begin, end),
-		cmocka_unit_test_setup_teardown(others, begin, end),
-		cmocka_unit_test_setup_teardown(too_many_values, begin, end),
-		cmocka_unit_test_setup_teardown(sums, begin, end),
-		cmocka_unit_test_setup_teardown(constants, begin, end),
-		cmocka_unit_test_setup_teardown(far_slots, begin, end),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/layout/layout.c: facts by release; offsets compared with those of a debugger. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-
+#include "unit/test.h"
 #include "target/infer/buildinfo.h"
 #include "target/layout/layout.h"
 #include "target/layout/layout_dwarf.h"
@@ -24,7 +16,7 @@ static struct go_version version(const char *text)
 	return v;
 }
 
-static void releases(void **state)
+TEST(releases)
 {
 	static const char *const known[] = {
 		"go1.19.2", "go1.20",	 "go1.21.13", "go1.22.0", "go1.23.12",
@@ -64,7 +56,7 @@ static unsigned int wait_reason(const struct layout *l, const char *text)
 }
 
 /* Numbers as in runtime2.go and traceruntime.go of each release. */
-static void reasons(void **state)
+TEST(reasons)
 {
 	static const struct {
 		const char *version;
@@ -104,7 +96,7 @@ static void reasons(void **state)
 }
 
 /* Before 1.22: events of the v1 format; the wait reason distinguishes the plain one. */
-static void reasons_of_v1(void **state)
+TEST(reasons_of_v1)
 {
 	struct go_version v = version("go1.21.13");
 	struct layout l;
@@ -127,7 +119,7 @@ static void reasons_of_v1(void **state)
 }
 
 /* Up to 1.20 the function that stops the world determines the reason. */
-static void reasons_by_caller(void **state)
+TEST(reasons_by_caller)
 {
 	struct go_version v = version("go1.20.14");
 	struct layout l;
@@ -198,7 +190,7 @@ static void read_program(const char *path)
 	close(fd);
 }
 
-static void programs_are_read(void **state)
+TEST(programs_are_read)
 {
 	for_each_program(read_program);
 }
@@ -260,7 +252,7 @@ static void without_dwarf(const char *path)
 	close(fd);
 }
 
-static void a_program_without_dwarf(void **state)
+TEST(a_program_without_dwarf)
 {
 	for_each_program(without_dwarf);
 }
@@ -278,7 +270,7 @@ static void without_symbols(const char *path)
 	close(fd);
 }
 
-static void a_program_without_symbols(void **state)
+TEST(a_program_without_symbols)
 {
 	for_each_program(without_symbols);
 }
@@ -299,7 +291,7 @@ static void another_release(const char *path)
 	close(fd);
 }
 
-static void a_program_of_another_release_is_refused(void **state)
+TEST(a_program_of_another_release_is_refused)
 {
 	for_each_program(another_release);
 }
@@ -318,7 +310,7 @@ static void too_old(const char *path)
 	close(fd);
 }
 
-static void an_old_release_is_refused(void **state)
+TEST(an_old_release_is_refused)
 {
 	for_each_program(too_old);
 }
@@ -340,7 +332,7 @@ static void newer_release(const char *path)
 	close(fd);
 }
 
-static void a_newer_release_is_warned_of(void **state)
+TEST(a_newer_release_is_warned_of)
 {
 	for_each_program(newer_release);
 }
@@ -374,7 +366,7 @@ static void table_agrees(const char *path)
 	close(fd);
 }
 
-static void the_table_agrees_with_dwarf(void **state)
+TEST(the_table_agrees_with_dwarf)
 {
 	for_each_program(table_agrees);
 }
@@ -427,33 +419,12 @@ static void unreadable_dwarf(const char *path)
 	close(fd);
 }
 
-static void damaged_dwarf_is_no_source(void **state)
+TEST(damaged_dwarf_is_no_source)
 {
 	for_each_program(unreadable_dwarf);
 }
 
-static void damage_is_survived(void **state)
+TEST(damage_is_survived)
 {
 	for_each_program(damaged);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(releases),
-		cmocka_unit_test(reasons),
-		cmocka_unit_test(reasons_of_v1),
-		cmocka_unit_test(reasons_by_caller),
-		cmocka_unit_test(programs_are_read),
-		cmocka_unit_test(a_program_without_dwarf),
-		cmocka_unit_test(a_program_without_symbols),
-		cmocka_unit_test(a_program_of_another_release_is_refused),
-		cmocka_unit_test(an_old_release_is_refused),
-		cmocka_unit_test(a_newer_release_is_warned_of),
-		cmocka_unit_test(the_table_agrees_with_dwarf),
-		cmocka_unit_test(damage_is_survived),
-		cmocka_unit_test(damaged_dwarf_is_no_source),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

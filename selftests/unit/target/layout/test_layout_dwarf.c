@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/layout/layout_dwarf.c with synthetic DWARF, uncompressed and compressed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 #include <endian.h>
-#include <errno.h>
 #include <zlib.h>
 
+#include "unit/test.h"
 #include "target/infer/buildinfo.h"
 #include "target/layout/layout_dwarf.h"
 #include "target/layout/offsets_table.h"
@@ -60,7 +53,7 @@ static void expect_offsets(const struct offsets *o)
 	assert_int_equal(o->at[OFF_M_P], OFFSET_UNKNOWN); /* no struct of this name */
 }
 
-static void plain(void **state)
+TEST(plain)
 {
 	struct offsets o;
 	struct error err;
@@ -70,7 +63,7 @@ static void plain(void **state)
 	expect_offsets(&o);
 }
 
-static void packed(void **state)
+TEST(packed)
 {
 	struct {
 		Elf64_Chdr header;
@@ -114,15 +107,4 @@ static void packed(void **state)
 	assert_int_equal(read_made(&gnu, 3, ".zdebug_info", 0, &o, &err), -EBADMSG);
 	assert_non_null(strstr(err.text, ".debug_info is corrupt"));
 	assert_int_equal(read_made(&gnu, 12 + len, ".other", 0, &o, &err), -ENODATA);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain),
-		cmocka_unit_test(packed),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

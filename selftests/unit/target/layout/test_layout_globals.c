@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of globals found in the symbol table and in the machine code of a program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 #include <elf.h>
-#include <errno.h>
 
+#include "unit/test.h"
 #include "target/infer/buildinfo.h"
 #include "target/layout/layout.h"
 #include "target/symbols/pclntab.h"
@@ -75,17 +68,7 @@ static void globals_of(const char *path)
 	close(fd);
 }
 
-static void globals_by_two_sources(void **state)
+TEST(globals_by_two_sources)
 {
 	for_each_program(globals_of);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(globals_by_two_sources),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

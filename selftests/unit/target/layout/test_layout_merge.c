@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/layout/layout_merge.c: sufficient sources, contradictions, messages. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-
+#include "unit/test.h"
 #include "target/layout/layout_merge.h"
 #include "target/layout/offsets_table.h"
 
@@ -63,7 +55,7 @@ static void assert_row(const struct layout_merged *m, const struct offsets_row *
 }
 
 /* The rows are in order, and have all that their release needs. */
-static void the_table_makes_sense(void **state)
+TEST(the_table_makes_sense)
 {
 	const struct offsets_row *row, *before = NULL;
 
@@ -82,7 +74,7 @@ static void the_table_makes_sense(void **state)
 	assert_non_null(before);
 }
 
-static void every_release_of_the_table(void **state)
+TEST(every_release_of_the_table)
 {
 	const struct offsets_row *row;
 	struct layout_merged m;
@@ -111,7 +103,7 @@ static void every_release_of_the_table(void **state)
 	}
 }
 
-static void contradictions(void **state)
+TEST(contradictions)
 {
 	const struct offsets_row *row = newest();
 	struct offsets right = of_row(row), wrong = right;
@@ -146,7 +138,7 @@ static void contradictions(void **state)
 	assert_non_null(strstr(err.text, "go1.99.0 has no member procid in its runtime.m"));
 }
 
-static void newer_releases(void **state)
+TEST(newer_releases)
 {
 	static const char *const texts[] = { "go1.99.3", "devel go1.99-0123456789 Mon", "go2.0" };
 	const struct offsets_row *row = newest();
@@ -189,7 +181,7 @@ static void newer_releases(void **state)
 }
 
 /* A release candidate, a development version, an experiment: near a release, but not one. */
-static void variants(void **state)
+TEST(variants)
 {
 	static const char *const forms[] = { "devel go1.%u-0123", "go1.%urc1",
 					     "go1.%u.1 X:someexperiment" };
@@ -212,7 +204,7 @@ static void variants(void **state)
 }
 
 /* A patch release between two that differ: like one of them, if the code shows which. */
-static void gaps(void **state)
+TEST(gaps)
 {
 	const struct offsets_row *row, *before = NULL;
 	struct error err = { "" };
@@ -250,18 +242,4 @@ static void gaps(void **state)
 		assert_non_null(strstr(err.text, "the releases before and after it differ"));
 	}
 	assert_true(found);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_table_makes_sense),
-		cmocka_unit_test(every_release_of_the_table),
-		cmocka_unit_test(contradictions),
-		cmocka_unit_test(newer_releases),
-		cmocka_unit_test(variants),
-		cmocka_unit_test(gaps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

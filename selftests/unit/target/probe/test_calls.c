@@ -3,16 +3,7 @@
  * Tests of target/probe/calls.c and call_exits.c: which functions a pattern names, what is refused,
  * and the instructions at which calls begin and end, on assembled code.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-
+#include "unit/test.h"
 #include "target/probe/call_exits.h"
 #include "target/probe/calls.h"
 
@@ -151,7 +142,6 @@ static int setup(void **state)
 {
 	const struct made_program from = { MADE_BYTES, funcs, NFUNCS };
 
-	(void)state;
 	for (size_t i = 0; i + 1 < NFUNCS; i++) {
 		struct made_func *f = &funcs[i];
 
@@ -167,12 +157,11 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-	(void)state;
-	go_made__close(&program);
-	return 0;
 }
+
+GROUP(setup, teardown)
 
 static int add(struct calls *calls, const char *pattern, struct error *error)
 {
@@ -229,7 +218,7 @@ static void expect_exits(const char *name, const struct want_exit *want, size_t 
 		EXITS(name, { x_##name, 0, SITE_STEPPED });                                        \
 	} while (0)
 
-static void emulated_exits(void **state)
+TEST(emulated_exits)
 {
 	LABEL(x_nop);
 	LABEL(x_last);
@@ -239,7 +228,6 @@ static void emulated_exits(void **state)
 	LABEL(x_near);
 	LABEL(x_tail);
 
-	(void)state;
 	EXITS(nop, { x_nop, 8, SITE_EMULATED });
 	EXITS(last, { x_last, 0, SITE_EMULATED });
 	EXITS(branch, { x_branch, 8, SITE_EMULATED });
@@ -248,12 +236,11 @@ static void emulated_exits(void **state)
 	EXITS(tail, { x_tail, 0, SITE_EMULATED });
 }
 
-static void returns(void **state)
+TEST(returns)
 {
 	LABEL(x_one_way1);
 	LABEL(x_one_way2);
 
-	(void)state;
 	RETURN(call);
 	EXITS(one_way, { x_one_way1, 0, SITE_STEPPED }, { x_one_way2, 0, SITE_STEPPED });
 	RETURN(half);
@@ -273,18 +260,16 @@ static void returns(void **state)
 }
 
 /* The second branch only is passed by no call that goes on. */
-static void a_chain_of_branches(void **state)
+TEST(a_chain_of_branches)
 {
 	LABEL(x_chain1);
 	LABEL(x_chain2);
 
-	(void)state;
 	EXITS(chain, { x_chain1, 8, SITE_EMULATED }, { x_chain2, 0, SITE_STEPPED });
 }
 
-static void never_returns(void **state)
+TEST(never_returns)
 {
-	(void)state;
 	expect_exits("main.forever", NULL, 0);
 }
 
@@ -300,12 +285,11 @@ static void expect_refusal(const char *pattern, int code, const char *reason)
 	calls__deinit(&calls);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
 	struct calls calls = {};
 	struct error error;
 
-	(void)state;
 	assert_int_equal(add(&calls, "main.64", &error), 0);
 	assert_int_equal(calls.nsites, 65);
 	calls__deinit(&calls);
@@ -323,12 +307,11 @@ static void refusals(void **state)
 	expect_refusal("/(/", -EINVAL, "invalid pattern /(/: Unmatched ( or \\(");
 }
 
-static void patterns(void **state)
+TEST(patterns)
 {
 	struct calls calls = {};
 	struct error error;
 
-	(void)state;
 	assert_int_equal(add(&calls, "main.f[ao]*", &error), 0);
 	assert_int_equal(calls.n, 3); /* far, forever, fan */
 	assert_int_equal(add(&calls, "/^main\\.(far|nop)$/", &error), 0);
@@ -346,13 +329,12 @@ static void patterns(void **state)
 	calls__deinit(&calls);
 }
 
-static void recovery(void **state)
+TEST(recovery)
 {
 	LABEL(x_recovery);
 	struct calls calls = {};
 	struct error error;
 
-	(void)state;
 	assert_int_equal(add(&calls, "main.call", &error), 0);
 	assert_int_equal(calls.nsites, 2);
 	assert_int_equal(calls__add_recovery(&calls, program.elf, program.pt, &error), 0);
@@ -362,19 +344,4 @@ static void recovery(void **state)
 	assert_int_equal(calls.site[2].cookie, GT_SITE_CALL_RECOVERED);
 	assert_int_equal(calls.site[2].cost, SITE_EMULATED);
 	calls__deinit(&calls);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(emulated_exits),
-		cmocka_unit_test(returns),
-		cmocka_unit_test(a_chain_of_branches),
-		cmocka_unit_test(never_returns),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(patterns),
-		cmocka_unit_test(recovery),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
 }

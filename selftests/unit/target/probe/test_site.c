@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/probe/: recognized shapes of code, and the sites of whole programs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-
+#include "unit/test.h"
 #include "target/infer/buildinfo.h"
 #include "target/probe/site.h"
 #include "target/probe/site_find.h"
@@ -30,7 +22,7 @@ static struct code code_of(struct insn *insn, size_t n)
 
 #define CODE(insn) code_of(insn, sizeof(insn) / sizeof((insn)[0]))
 
-static void prologues(void **state)
+TEST(prologues)
 {
 	struct insn plain[] = {
 		INSN(.kind = INSN_CMP),
@@ -95,7 +87,7 @@ static void prologues(void **state)
 	assert_true(find__entry(&c) == NO_INSN);
 }
 
-static void behind_a_call(void **state)
+TEST(behind_a_call)
 {
 	struct insn insn[] = {
 		INSN(.kind = INSN_CALL, .target = 7),
@@ -133,7 +125,7 @@ static void behind_a_call(void **state)
 }
 
 /* Code after the function's end, or more than six instructions away, is ignored. */
-static void not_far_behind_a_call(void **state)
+TEST(not_far_behind_a_call)
 {
 	struct insn insn[] = {
 		INSN(.kind = INSN_CALL), INSN(.kind = INSN_CMP), INSN(.kind = INSN_CMP),
@@ -150,7 +142,7 @@ static void not_far_behind_a_call(void **state)
 	assert_int_equal(find__after_call(&c, 0, 1u << GPR_AX), 1);
 }
 
-static void trace_test(void **state)
+TEST(trace_test)
 {
 	/* jne slow; off; jmp on; slow: call acquire; on: test; je end; call tracer; end: */
 	struct insn insn[] = {
@@ -182,7 +174,7 @@ static void trace_test(void **state)
 	assert_true(find__trace_test(&c, 7, 7) == NO_INSN);
 }
 
-static void guards(void **state)
+TEST(guards)
 {
 	/* je end; je end; call tracer; end: */
 	struct insn insn[] = {
@@ -205,7 +197,7 @@ static void guards(void **state)
 	assert_true(find__guard(&c, 4, true) == NO_INSN);
 }
 
-static void added(void **state)
+TEST(added)
 {
 	/* lock xadd [rdi], rbx; lea rdi, [r8 + rbx]; test rdx, rdx; je */
 	struct insn insn[] = {
@@ -237,7 +229,7 @@ static void added(void **state)
 	INSN(.kind = INSN_CAS, .stores = true, .width = 4, .disp = 144, .base = GPR_R9,            \
 	     .src = GPR_R10, .writes = 1u << GPR_AX)
 
-static void compare_and_swap(void **state)
+TEST(compare_and_swap)
 {
 	struct insn branch[] = {
 		CAS_INSN,
@@ -289,7 +281,7 @@ static void compare_and_swap(void **state)
 }
 
 /* nop; mov rax, [next]; retry: lock cmpxchg [r9 + 144], r10; jne retry */
-static void before_a_swap(void **state)
+TEST(before_a_swap)
 {
 	struct insn insn[] = {
 		INSN(.kind = INSN_OTHER),
@@ -320,7 +312,7 @@ static void before_a_swap(void **state)
 	assert_true(find__before_cas(&c, 3) == NO_INSN);
 }
 
-static void cleared_members(void **state)
+TEST(cleared_members)
 {
 	struct insn insn[] = {
 		INSN(.stores = true, .stores_constant = true, .width = 8, .disp = 200,
@@ -340,7 +332,7 @@ static void cleared_members(void **state)
 }
 
 /* A cookie must be decoded as it was encoded: each field has its own width. */
-static void cookies(void **state)
+TEST(cookies)
 {
 	uint64_t c = GT_SITE_CAS(GPR_R9, GPR_R15, false, 2, 0x1009) | GT_VIA_REFUSED;
 
@@ -363,7 +355,7 @@ static void cookies(void **state)
 	assert_int_equal(GT_COOKIE_PLACE(GT_COOKIE_SITE(c), 0x501000), 0x502000);
 }
 
-static void constants(void **state)
+TEST(constants)
 {
 	struct insn insn[] = {
 		INSN(.stores = true, .disp = 0x1240, .imm = 3),
@@ -501,7 +493,7 @@ static void sites_of(const char *path)
 	close_program(&p);
 }
 
-static void programs_have_sites(void **state)
+TEST(programs_have_sites)
 {
 	for_each_program(sites_of);
 }
@@ -526,37 +518,15 @@ static void other_release(const char *path)
 	close_program(&p);
 }
 
-static void an_unfit_program_is_refused(void **state)
+TEST(an_unfit_program_is_refused)
 {
 	for_each_program(other_release);
 }
 
-static void probes_have_names(void **state)
+TEST(probes_have_names)
 {
 	for (int i = 0; i < GT_PROBE_COUNT; i++)
 		assert_true(strlen(site__probe_name(i)) > 1);
 	assert_string_equal(site__probe_name(GT_PROBE_EXECUTE), "execute");
 	assert_string_equal(site__probe_name(GT_PROBE_COUNT), "?");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(prologues),
-		cmocka_unit_test(behind_a_call),
-		cmocka_unit_test(not_far_behind_a_call),
-		cmocka_unit_test(trace_test),
-		cmocka_unit_test(guards),
-		cmocka_unit_test(added),
-		cmocka_unit_test(compare_and_swap),
-		cmocka_unit_test(before_a_swap),
-		cmocka_unit_test(cleared_members),
-		cmocka_unit_test(cookies),
-		cmocka_unit_test(constants),
-		cmocka_unit_test(programs_have_sites),
-		cmocka_unit_test(an_unfit_program_is_refused),
-		cmocka_unit_test(probes_have_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/probe/site_find*.c: search limits and similar code, assembled. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "target/probe/site_find.h"
 
 #include "unit/programs.h"
@@ -88,6 +81,8 @@ static int teardown(void **state)
 	return close(fd);
 }
 
+GROUP(setup, teardown)
+
 #define ADDR(label) (MADE_FIRST + (uint64_t)((label) - made_text))
 
 /* The function's code, up to the ret that ends it or, if that is `end`, up to there. */
@@ -120,7 +115,7 @@ static size_t index_of(const struct code *c, const unsigned char *label)
 
 #define AT(label) index_of(&c, label)
 
-static void members(void **state)
+TEST(members)
 {
 	LABEL(i_cleared);
 	LABEL(i_swap);
@@ -133,7 +128,7 @@ static void members(void **state)
 	}
 }
 
-static void constants(void **state)
+TEST(constants)
 {
 	LABEL(i_near);
 	LABEL(i_far);
@@ -147,7 +142,7 @@ static void constants(void **state)
 	WITH(far, stored) assert_false(find__constant(&c, AT(i_far), GPR_BX, &v));
 }
 
-static void stores(void **state)
+TEST(stores)
 {
 	LABEL(i_stored);
 	LABEL(i_stored_far);
@@ -163,7 +158,7 @@ static void stores(void **state)
 	WITH(stored_call, guard) assert_true(find__stored(&c, AT(i_stored_call), 8, 7));
 }
 
-static void guards(void **state)
+TEST(guards)
 {
 	LABEL(i_guard);
 	LABEL(i_guarded);
@@ -183,7 +178,7 @@ static void guards(void **state)
 	WITH(guard_jmp, sum) assert_true(find__guard(&c, AT(i_guarded_jmp), true) == NO_INSN);
 }
 
-static void sums(void **state)
+TEST(sums)
 {
 	LABEL(i_sum);
 	enum gpr sum = GPR_NONE;
@@ -196,7 +191,7 @@ static void sums(void **state)
 	WITH(sum_gone, done) assert_true(find__added(&c, 0, &sum) == NO_INSN);
 }
 
-static void around_swaps(void **state)
+TEST(around_swaps)
 {
 	LABEL(i_done_swap);
 	LABEL(i_done);
@@ -218,7 +213,7 @@ static void around_swaps(void **state)
 	assert_int_equal(find__before_cas(&c, AT(i_before_far_swap)), AT(i_near2));
 }
 
-static void prologues_and_tests(void **state)
+TEST(prologues_and_tests)
 {
 	LABEL(f_near);
 	LABEL(i_entry);
@@ -238,20 +233,4 @@ static void prologues_and_tests(void **state)
 	}
 	WITH(test_ret, none)
 	assert_true(find__trace_test(&c, AT(i_traced_ret), ADDR(f_near)) == NO_INSN);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(members),
-		cmocka_unit_test(constants),
-		cmocka_unit_test(stores),
-		cmocka_unit_test(guards),
-		cmocka_unit_test(sums),
-		cmocka_unit_test(around_swaps),
-		cmocka_unit_test(prologues_and_tests),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, setup, teardown);
 }

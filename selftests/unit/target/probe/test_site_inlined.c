@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/probe/site_inline.c and site_heap.c on a synthetic runtime. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-
+#include "unit/test.h"
 #include "unit/programs.h"
 
 #include "unit/elf_made.h"
@@ -124,7 +116,6 @@ static void expect_refused(enum gt_probe probe, const char *callee, const char *
 	assert_int_equal(runtime__count(&r, probe), 0); /* not even the function's own */
 	assert_non_null(strstr(r.err.text, text));
 	assert_non_null(strstr(r.err.text, "-pgo=off"));
-	runtime__close(&r);
 }
 
 static void expect_found(void)
@@ -134,7 +125,7 @@ static void expect_found(void)
 		fail_msg("%s", r.err.text);
 }
 
-static void changes_of_status(void **state)
+TEST(changes_of_status)
 {
 	const uint64_t cookie = GT_SITE_CAS(GPR_R9, GPR_R10, false, 2, 6);
 
@@ -145,7 +136,6 @@ static void changes_of_status(void **state)
 	expect_site(&r, GT_PROBE_DESTROY, f_gdestroy, 0);
 	expect_site(&r, GT_PROBE_DESTROY, s_cas1, cookie);
 	expect_site(&r, GT_PROBE_DESTROY, s_cas2, cookie);
-	runtime__close(&r);
 
 	/* A function of the table within it: the innermost counts. */
 	init("go1.25.3");
@@ -157,7 +147,6 @@ static void changes_of_status(void **state)
 	runtime__find(&r);
 	expect_site(&r, GT_PROBE_DESTROY, s_cas1, cookie);
 	assert_null(runtime__site(&r, GT_PROBE_DESTROY, s_cas2));
-	runtime__close(&r);
 
 	/* Two copies in one function: each site once. */
 	init("go1.25.3");
@@ -170,7 +159,6 @@ static void changes_of_status(void **state)
 	assert_int_equal(runtime__count(&r, GT_PROBE_DESTROY), 3);
 	expect_site(&r, GT_PROBE_DESTROY, s_cas1, cookie);
 	expect_site(&r, GT_PROBE_DESTROY, s_cas2, cookie);
-	runtime__close(&r);
 
 	/* If one of two has no usable branch, neither gets a site. */
 	init("go1.25.3");
@@ -183,7 +171,7 @@ static void changes_of_status(void **state)
 }
 
 /* gdestroy in coroswitch_m has a probe of its own. */
-static void another_row_sees_it(void **state)
+TEST(another_row_sees_it)
 {
 	init("go1.25.3");
 	runtime__rename(&r, "other.clear", "runtime.coroswitch_m");
@@ -191,17 +179,16 @@ static void another_row_sees_it(void **state)
 	expect_found();
 	assert_int_equal(runtime__count(&r, GT_PROBE_DESTROY), 1);
 	expect_site(&r, GT_PROBE_SWITCH, f_clear, 0);
-	runtime__close(&r);
 }
 
-static void no_way_to_see(void **state)
+TEST(no_way_to_see)
 {
 	init("go1.25.3");
 	INLINED("other.cas", "runtime.execute", cas);
 	expect_refused(GT_PROBE_EXECUTE, "runtime.execute", "other.cas");
 }
 
-static void by_their_callers(void **state)
+TEST(by_their_callers)
 {
 	init("go1.25.3");
 	runtime__rename(&r, "other.syscall", "runtime.entersyscall");
@@ -209,14 +196,12 @@ static void by_their_callers(void **state)
 	expect_found();
 	assert_int_equal(runtime__count(&r, GT_PROBE_SYSCALL_ENTER), 2);
 	expect_site(&r, GT_PROBE_SYSCALL_ENTER, f_syscall, GT_SYSCALL_OF_CALLER);
-	runtime__close(&r);
 	/* in another one by its change of status */
 	init("go1.25.3");
 	INLINED("other.syscall", "runtime.reentersyscall", syscall);
 	expect_found();
 	expect_site(&r, GT_PROBE_SYSCALL_ENTER, s_syscall,
 		    GT_SITE_CAS(GPR_R9, GPR_R10, false, 2, 3));
-	runtime__close(&r);
 
 	init("go1.25.3");
 	runtime__rename(&r, "other.bare", "runtime.exitsyscall.func1");
@@ -224,7 +209,6 @@ static void by_their_callers(void **state)
 		f_bare + 5);
 	expect_found();
 	expect_site(&r, GT_PROBE_SYSCALL_LOST, f_bare, 0);
-	runtime__close(&r);
 	/* neither in a closure of another function nor in what is no closure */
 	init("go1.25.3");
 	runtime__rename(&r, "other.bare", "runtime.newproc.func2");
@@ -239,7 +223,7 @@ static void by_their_callers(void **state)
 }
 
 /* The caller that inlines goschedImpl determines whether it yields. */
-static void yields(void **state)
+TEST(yields)
 {
 	const uint64_t cookie = GT_SITE_CAS(GPR_R9, GPR_R10, false, 2, 1);
 
@@ -247,16 +231,14 @@ static void yields(void **state)
 	INLINED("other.yield", "runtime.goschedImpl", yield);
 	expect_found();
 	expect_site(&r, GT_PROBE_GOSCHED, s_yield, cookie | GT_GOSCHED_YIELDS);
-	runtime__close(&r);
 	init("go1.25.3");
 	runtime__rename(&r, "other.yield", "runtime.gopreempt_m");
 	INLINED("runtime.gopreempt_m", "runtime.goschedImpl", yield);
 	expect_found();
 	expect_site(&r, GT_PROBE_GOSCHED, s_yield, cookie | GT_GOSCHED_PREEMPTED);
-	runtime__close(&r);
 }
 
-static void processors(void **state)
+TEST(processors)
 {
 	static const char *const takers[] = { "runtime.retake", "runtime.sysmon",
 					      "runtime.forEachPInternal" };
@@ -267,7 +249,6 @@ static void processors(void **state)
 	assert_int_equal(runtime__count(&r, GT_PROBE_P_STOP), 2);
 	expect_site(&r, GT_PROBE_P_STOP, s_clear, 0);
 	assert_int_equal(runtime__site(&r, GT_PROBE_P_STOP, s_clear)->cost, SITE_STEPPED);
-	runtime__close(&r);
 
 	for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++) {
 		init("go1.25.3");
@@ -276,7 +257,6 @@ static void processors(void **state)
 		expect_found();
 		assert_int_equal(runtime__count(&r, GT_PROBE_P_HANDOFF), 2);
 		expect_site(&r, GT_PROBE_P_HANDOFF, s_taken, GT_SITE_OPERAND(GPR_DX, false));
-		runtime__close(&r);
 		/* these take it out of a system call: it must be seen there */
 		init("go1.25.3");
 		runtime__rename(&r, "other.clear", takers[i]);
@@ -287,11 +267,10 @@ static void processors(void **state)
 	INLINED("other.clear", "runtime.handoffp", clear);
 	expect_found();
 	assert_int_equal(runtime__count(&r, GT_PROBE_P_HANDOFF), 1);
-	runtime__close(&r);
 }
 
 /* The reason is a constant, which has a byte. */
-static void stops_of_the_world(void **state)
+TEST(stops_of_the_world)
 {
 	init("go1.25.3");
 	runtime__rename(&r, "other.acquire", "runtime.traceAcquireEnabled");
@@ -299,7 +278,6 @@ static void stops_of_the_world(void **state)
 	INLINED("other.stw", "runtime.stopTheWorldWithSema", stw);
 	expect_found();
 	expect_site(&r, GT_PROBE_STW_BEGIN, s_stw, GT_STW_REASON(254));
-	runtime__close(&r);
 	init("go1.25.3");
 	runtime__rename(&r, "other.acquire", "runtime.traceAcquireEnabled");
 	runtime__rename(&r, "other.tracer", "runtime.traceLocker.STWStart");
@@ -307,7 +285,6 @@ static void stops_of_the_world(void **state)
 	expect_found();
 	assert_string_equal(runtime__missing(&r, GT_PROBE_STW_BEGIN)->reason,
 			    "the compiler inlined runtime.stopTheWorldWithSema into other.stw255");
-	runtime__close(&r);
 	/* by a test of the tracer alone */
 	init("go1.25.3");
 	runtime__rename(&r, "other.acquire", "runtime.traceAcquireEnabled");
@@ -315,11 +292,10 @@ static void stops_of_the_world(void **state)
 	INLINED("other.stw", "runtime.needm", stw);
 	expect_found();
 	expect_site(&r, GT_PROBE_CREATE_SYSCALL, s_stw, 0);
-	runtime__close(&r);
 }
 
 /* A goroutine is created: runqput, inlined, stores it with a compare-and-swap of 8 bytes. */
-static void created(void **state)
+TEST(created)
 {
 	init("go1.25.3");
 	runtime__rename(&r, "runtime.newproc.func1", NULL);
@@ -328,7 +304,6 @@ static void created(void **state)
 	expect_found();
 	assert_int_equal(runtime__count(&r, GT_PROBE_CREATE), 1);
 	expect_site(&r, GT_PROBE_CREATE, s_next, GT_SITE_OBJECT(GPR_CX));
-	runtime__close(&r);
 	init("go1.25.3");
 	runtime__rename(&r, "runtime.newproc.func1", NULL);
 	runtime__rename(&r, "other.cas", "runtime.newproc.func1");
@@ -336,24 +311,21 @@ static void created(void **state)
 	expect_refused(GT_PROBE_CREATE, "runtime.runqput", "runtime.newproc.func1");
 }
 
-static void heap_sizes(void **state)
+TEST(heap_sizes)
 {
 	init("go1.25.3");
 	runtime__rename(&r, "other.added", "runtime.(*gcControllerState).update");
 	expect_found();
 	expect_site(&r, GT_PROBE_HEAP_ALLOC, s_added, GT_SITE_OBJECT(GPR_DI));
-	runtime__close(&r);
 	init("go1.25.3");
 	runtime__rename(&r, "other.counter", "runtime.(*gcControllerState).update");
 	expect_found();
 	expect_site(&r, GT_PROBE_HEAP_ALLOC, s_counter,
 		    GT_SITE_OBJECT(GPR_DI) | GT_SITE_COUNTER(MADE_ADDR_OF(f_bare) + 8));
-	runtime__close(&r);
 	init("go1.25.3");
 	INLINED("other.added", "runtime.(*gcControllerState).update", added);
 	expect_found();
 	expect_site(&r, GT_PROBE_HEAP_ALLOC, s_added, GT_SITE_OBJECT(GPR_DI));
-	runtime__close(&r);
 	/* Unoptimized: the first call of the atomic addition. */
 	init("go1.25.3");
 	runtime__rename(&r, "other.bare", "(*Uint64).Add");
@@ -362,11 +334,10 @@ static void heap_sizes(void **state)
 	expect_found();
 	assert_int_equal(runtime__count(&r, GT_PROBE_HEAP_ALLOC), 1);
 	expect_site(&r, GT_PROBE_HEAP_ALLOC, s_called, GT_SITE_OBJECT(GPR_AX));
-	runtime__close(&r);
 }
 
 /* Up to 1.24 the goal is the second result; then the controller's first member tells it. */
-static void goals(void **state)
+TEST(goals)
 {
 	static const char *const unfit[] = { "other.goals", "other.noGoal" };
 
@@ -376,25 +347,22 @@ static void goals(void **state)
 	expect_found();
 	expect_site(&r, GT_PROBE_HEAP_GOAL, s_goal,
 		    GT_SITE_PLACE(MADE_ADDR_OF(f_bare), MADE_ADDR_OF(s_goal)));
-	runtime__close(&r);
 	for (size_t i = 0; i < 2; i++) {
 		init("go1.25.3");
 		runtime__rename(&r, "other.tracer", "runtime.(*gcControllerState).trigger");
 		runtime__rename(&r, unfit[i], "runtime.gcControllerCommit");
 		expect_found();
 		assert_non_null(runtime__missing(&r, GT_PROBE_HEAP_GOAL));
-		runtime__close(&r);
 	}
 	init("go1.24.0");
 	runtime__rename(&r, "other.tracer", "runtime.(*gcControllerState).trigger");
 	runtime__rename(&r, "other.goal", "runtime.gcControllerCommit");
 	expect_found();
 	expect_site(&r, GT_PROBE_HEAP_GOAL, s_goal, 0);
-	runtime__close(&r);
 }
 
 /* The cookie is where the call of the tracer returns to. */
-static void assists(void **state)
+TEST(assists)
 {
 	init("go1.25.3");
 	runtime__rename(&r, "other.acquire", "runtime.traceAcquireEnabled");
@@ -403,11 +371,10 @@ static void assists(void **state)
 	expect_found();
 	expect_site(&r, GT_PROBE_ASSIST_BEGIN, s_assist,
 		    GT_SITE_PLACE(MADE_ADDR_OF(s_assist_end), MADE_ADDR_OF(s_assist)));
-	runtime__close(&r);
 }
 
 /* Before 1.22: the branch around the call, whether that is the tracer's or inlined from it. */
-static void guards(void **state)
+TEST(guards)
 {
 	init("go1.21.0");
 	runtime__rename(&r, "other.tracer", "runtime.traceGCMarkAssistStart");
@@ -416,52 +383,26 @@ static void guards(void **state)
 	assert_int_equal(runtime__count(&r, GT_PROBE_ASSIST_BEGIN), 1);
 	expect_site(&r, GT_PROBE_ASSIST_BEGIN, s_guard,
 		    GT_SITE_PLACE(MADE_ADDR_OF(s_guard_end), MADE_ADDR_OF(s_guard)));
-	runtime__close(&r);
 	init("go1.21.0");
 	runtime__rename(&r, "other.guard", "runtime.gcAssistAlloc");
 	inlined("runtime.gcAssistAlloc", "runtime.traceGCMarkAssistDone", f_guard + 4, s_guard_end);
 	runtime__find(&r);
 	assert_int_equal(runtime__count(&r, GT_PROBE_ASSIST_END), 1);
 	expect_site(&r, GT_PROBE_ASSIST_END, s_guard, 0);
-	runtime__close(&r);
 	init("go1.21.0"); /* one of two calls has no branch around it: none */
 	runtime__rename(&r, "other.tracer", "runtime.traceGCMarkAssistStart");
 	runtime__rename(&r, "other.unguarded", "runtime.gcAssistAlloc");
 	runtime__find(&r);
 	assert_int_equal(runtime__count(&r, GT_PROBE_ASSIST_BEGIN), 0);
-	runtime__close(&r);
 	init("go1.21.0"); /* another call comes in between for a chunk alone */
 	runtime__rename(&r, "other.tracer", "runtime.traceGCSweepSpan");
 	runtime__rename(&r, "other.chunk", "runtime.(*mheap).reclaimChunk");
 	runtime__find(&r);
 	expect_site(&r, GT_PROBE_SWEEP_SPAN, s_chunk,
 		    GT_SITE_PLACE(MADE_ADDR_OF(s_chunk_end), MADE_ADDR_OF(s_chunk)));
-	runtime__close(&r);
 	init("go1.21.0");
 	runtime__rename(&r, "other.tracer", "runtime.traceGCMarkAssistStart");
 	runtime__rename(&r, "other.chunk", "runtime.gcAssistAlloc");
 	runtime__find(&r);
 	assert_int_equal(runtime__count(&r, GT_PROBE_ASSIST_BEGIN), 0);
-	runtime__close(&r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(changes_of_status),
-		cmocka_unit_test(another_row_sees_it),
-		cmocka_unit_test(no_way_to_see),
-		cmocka_unit_test(by_their_callers),
-		cmocka_unit_test(yields),
-		cmocka_unit_test(processors),
-		cmocka_unit_test(stops_of_the_world),
-		cmocka_unit_test(created),
-		cmocka_unit_test(heap_sizes),
-		cmocka_unit_test(goals),
-		cmocka_unit_test(assists),
-		cmocka_unit_test(guards),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

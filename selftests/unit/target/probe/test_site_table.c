@@ -3,16 +3,7 @@
  * The table of probes on a made-up runtime: which instruction each row finds, which alternatives
  * are tried, and what is reported when none is found.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-
+#include "unit/test.h"
 #include "lib/array.h"
 
 #include "unit/programs.h"
@@ -77,7 +68,7 @@ static void replace(const char *name, const char *as)
 	runtime__rename(&r, as, name);
 }
 
-static void a_whole_runtime(void **state)
+TEST(a_whole_runtime)
 {
 	static const struct {
 		enum gt_probe probe;
@@ -132,11 +123,10 @@ static void a_whole_runtime(void **state)
 	for (size_t i = 0; i < r.sites.nmissing; i++)
 		assert_false(r.sites.missing[i].needed || r.sites.has[r.sites.missing[i].probe]);
 	assert_false(r.sites.has[GT_PROBE_PROCS]);
-	runtime__close(&r);
 }
 
 /* Without any one of them the trace would be wrong. */
-static void each_is_needed(void **state)
+TEST(each_is_needed)
 {
 	for (size_t i = 2; i < RUNTIME_N; i++) {
 		char text[128];
@@ -152,11 +142,10 @@ static void each_is_needed(void **state)
 		assert_non_null(strstr(r.err.text, text));
 		assert_null(strstr(r.err.text, "pgo"));
 		assert_in_range(r.sites.n, 18, 19); /* the others are found nevertheless */
-		runtime__close(&r);
 	}
 }
 
-static void changes_of_status(void **state)
+TEST(changes_of_status)
 {
 	init();
 	replace("runtime.findRunnable", "other.find");
@@ -169,10 +158,9 @@ static void changes_of_status(void **state)
 	expect_site(&r, GT_PROBE_CAS_RUNNABLE, s_idle, GT_SITE_CALL(4, 1) | GT_VIA_GC_WORKER);
 	expect_site(&r, GT_PROBE_CAS_RUNNABLE, s_cas,
 		    GT_SITE_CAS(GPR_R9, GPR_R10, false, 4, 1) | GT_VIA_SCHEDULER);
-	runtime__close(&r);
 }
 
-static void up_to_128(void **state)
+TEST(up_to_128)
 {
 	init();
 	runtime__rename(&r, "other.tracer", "runtime.wakep");
@@ -180,14 +168,12 @@ static void up_to_128(void **state)
 	runtime__find(&r);
 	assert_int_equal(r.code, 0);
 	assert_int_equal(r.sites.n, 128);
-	runtime__close(&r);
 	init();
 	runtime__rename(&r, "other.tracer", "runtime.wakep");
 	runtime__rename(&r, "other.more", "runtime.startTheWorldWithSema");
 	runtime__find(&r);
 	assert_int_equal(r.code, -ENOTSUP);
 	assert_non_null(strstr(r.err.text, "more than 128 probe sites"));
-	runtime__close(&r);
 }
 
 static size_t sites_until_failure = SIZE_MAX;
@@ -207,7 +193,7 @@ int array__enlarge(void *array, size_t n, size_t *cap, size_t size)
 }
 
 /* Neither a limit of the program nor an unfit instruction is the reason. */
-static void without_memory(void **state)
+TEST(without_memory)
 {
 	for (sites_until_failure = 0; sites_until_failure < 20; sites_until_failure++) {
 		init();
@@ -215,13 +201,12 @@ static void without_memory(void **state)
 		assert_int_equal(r.code, -ENOMEM);
 		assert_string_equal(r.err.text, "out of memory");
 		assert_int_equal(r.sites.n, sites_until_failure);
-		runtime__close(&r);
 	}
 	sites_until_failure = SIZE_MAX;
 }
 
 /* Creation has three rows: each is tried when the one before finds nothing. */
-static void alternatives(void **state)
+TEST(alternatives)
 {
 	init();
 	runtime__rename(&r, "runtime.runqput", NULL);
@@ -230,7 +215,6 @@ static void alternatives(void **state)
 	assert_int_equal(runtime__count(&r, GT_PROBE_CREATE), 1);
 	expect_site(&r, GT_PROBE_CREATE, s_newproc1, 1);
 	assert_null(runtime__missing(&r, GT_PROBE_CREATE));
-	runtime__close(&r);
 
 	/* Which of two calls? Of none of three rows: the first one's reason. */
 	init();
@@ -243,7 +227,6 @@ static void alternatives(void **state)
 			    "the program has no function runtime.runqput");
 	assert_string_equal(r.err.text, "cannot observe when a goroutine is created: "
 					"the program has no function runtime.runqput");
-	runtime__close(&r);
 
 	/* The end of a goroutine is seen in goexit0, too. */
 	init();
@@ -251,11 +234,10 @@ static void alternatives(void **state)
 	runtime__find(&r);
 	assert_int_equal(r.code, 0);
 	expect_site(&r, GT_PROBE_DESTROY, f_gdestroy, 0);
-	runtime__close(&r);
 }
 
 /* Unknown code, and invalid code. */
-static void unfit_functions(void **state)
+TEST(unfit_functions)
 {
 	init();
 	replace("runtime.execute", "other.bare");
@@ -263,32 +245,28 @@ static void unfit_functions(void **state)
 	assert_int_equal(r.code, -ENOTSUP);
 	assert_string_equal(runtime__missing(&r, GT_PROBE_EXECUTE)->reason,
 			    "runtime.execute has no instruction that can be probed");
-	runtime__close(&r);
 	init();
 	replace("runtime.execute", "other.damaged");
 	runtime__find(&r);
 	assert_int_equal(r.code, -ENOTSUP);
 	assert_string_equal(runtime__missing(&r, GT_PROBE_EXECUTE)->reason,
 			    "runtime.execute cannot be disassembled");
-	runtime__close(&r);
 	/* Coroutines: optional, but if present they must be understood. */
 	init();
 	runtime__rename(&r, "other.bare", "runtime.coroswitch_m");
 	runtime__find(&r);
 	assert_int_equal(r.code, -ENOTSUP);
 	assert_true(runtime__missing(&r, GT_PROBE_SWITCH)->needed);
-	runtime__close(&r);
 	/* Tasks: the same, but nothing else hangs on them. */
 	init();
 	runtime__rename(&r, "other.bare", "runtime/trace.userTaskEnd");
 	runtime__find(&r);
 	assert_int_equal(r.code, 0);
 	assert_false(runtime__missing(&r, GT_PROBE_TASK_END)->needed);
-	runtime__close(&r);
 }
 
 /* Rows are of releases: 1.22 on, or up to 1.21, and so on, both inclusive. */
-static void releases(void **state)
+TEST(releases)
 {
 	init();
 	r.release = "go1.26.0";
@@ -298,13 +276,11 @@ static void releases(void **state)
 	assert_non_null(runtime__missing(&r, GT_PROBE_SYSCALL_NO_P));
 	assert_null(runtime__site(&r, GT_PROBE_SYSCALL_EXIT, s_exit));
 	expect_site(&r, GT_PROBE_SYSCALL_TRY_EXIT, f_exit, 0);
-	runtime__close(&r);
 	init();
 	r.release = "go1.22.0";
 	runtime__find(&r);
 	assert_int_equal(r.code, 0);
 	assert_int_equal(runtime__count(&r, GT_PROBE_P_STOP), 1);
-	runtime__close(&r);
 	init();
 	r.release = "go1.21.0";
 	runtime__find(&r);
@@ -312,10 +288,9 @@ static void releases(void **state)
 	assert_int_equal(runtime__count(&r, GT_PROBE_P_STOP), 0);  /* releasep */
 	assert_int_equal(runtime__count(&r, GT_PROBE_GOSCHED), 0); /* its callers */
 	expect_site(&r, GT_PROBE_SYSCALL_ENTER, f_reenter, 0);
-	runtime__close(&r);
 }
 
-static void tests_of_the_tracer(void **state)
+TEST(tests_of_the_tracer)
 {
 	init();
 	runtime__rename(&r, "other.acquire", "runtime.traceAcquireEnabled");
@@ -325,7 +300,6 @@ static void tests_of_the_tracer(void **state)
 	assert_int_equal(r.code, 0);
 	assert_int_equal(runtime__count(&r, GT_PROBE_STW_END), 1);
 	expect_site(&r, GT_PROBE_STW_END, s_test, 0);
-	runtime__close(&r);
 
 	/* Unoptimized: the last call of traceAcquire before the tracer function. */
 	init();
@@ -336,7 +310,6 @@ static void tests_of_the_tracer(void **state)
 	runtime__find(&r);
 	assert_int_equal(r.code, 0);
 	expect_site(&r, GT_PROBE_STW_END, s_acquired, 0);
-	runtime__close(&r);
 
 	/* Neither: the function's entry, as its last alternative. */
 	init();
@@ -346,11 +319,10 @@ static void tests_of_the_tracer(void **state)
 	runtime__find(&r);
 	assert_int_equal(r.code, 0);
 	expect_site(&r, GT_PROBE_STW_END, f_no_test, 0);
-	runtime__close(&r);
 }
 
 /* Marking ends with the change from waiting to running that comes first. */
-static void the_end_of_marking(void **state)
+TEST(the_end_of_marking)
 {
 	init();
 	runtime__rename(&r, "other.mark", "runtime.gcMarkTermination");
@@ -358,11 +330,10 @@ static void the_end_of_marking(void **state)
 	assert_int_equal(r.code, 0);
 	assert_int_equal(runtime__count(&r, GT_PROBE_GC_END), 1);
 	expect_site(&r, GT_PROBE_GC_END, s_mark, 0);
-	runtime__close(&r);
 }
 
 /* Each probe belongs to a set that has a name, and some registers are named for it. */
-static void sets_and_arguments(void **state)
+TEST(sets_and_arguments)
 {
 	static const struct {
 		enum gt_probe probe;
@@ -415,19 +386,4 @@ static void sets_and_arguments(void **state)
 	for (int i = 0; i < SITE_SETS; i++)
 		assert_string_equal(site_set__name(i), names[i]);
 	assert_string_equal(site_set__name(SITE_SETS), "?");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_whole_runtime),    cmocka_unit_test(each_is_needed),
-		cmocka_unit_test(changes_of_status),  cmocka_unit_test(up_to_128),
-		cmocka_unit_test(alternatives),	      cmocka_unit_test(unfit_functions),
-		cmocka_unit_test(releases),	      cmocka_unit_test(tests_of_the_tracer),
-		cmocka_unit_test(the_end_of_marking), cmocka_unit_test(sets_and_arguments),
-		cmocka_unit_test(without_memory),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,18 +3,13 @@
  * Tests of target/process/cache.c and cache_folder.c: stored analyses are read back unchanged;
  * truncated or damaged entries, and those of other programs or users, are not.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
 
 #include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "unit/scratch.h"
 #include "target/infer/buildinfo.h"
 #include "target/process/cache.h"
 #include "target/process/cache_impl.h"
@@ -132,7 +127,7 @@ static void round_trip(const char *path)
 	close_program(&p);
 }
 
-static void comes_back(void **state)
+TEST(comes_back)
 {
 	for_each_program(round_trip);
 }
@@ -168,7 +163,7 @@ static void other_code(const char *path)
 	close_program(&p);
 }
 
-static void other_code_is_refused(void **state)
+TEST(other_code_is_refused)
 {
 	for_each_program(other_code);
 }
@@ -202,7 +197,7 @@ static void copies(const char *path)
 	close_program(&p);
 }
 
-static void copies_are_others(void **state)
+TEST(copies_are_others)
 {
 	for_each_program(copies);
 }
@@ -227,7 +222,7 @@ static void incomplete(const char *path)
 	close_program(&p);
 }
 
-static void what_lacks_something_is_not_kept(void **state)
+TEST(what_lacks_something_is_not_kept)
 {
 	for_each_program(incomplete);
 }
@@ -309,7 +304,7 @@ static void damaged(const char *path)
 	close_program(&p);
 }
 
-static void damage_is_refused(void **state)
+TEST(damage_is_refused)
 {
 	for_each_program(damaged);
 }
@@ -325,7 +320,7 @@ static bool is_there(const char *name)
 	return data != NULL;
 }
 
-static void only_ours_counts(void **state)
+TEST(only_ours_counts)
 {
 	char path[400], other[400];
 
@@ -367,7 +362,7 @@ static void only_ours_counts(void **state)
 }
 
 /* A link in the new file's place is replaced, not written through. */
-static void links_are_not_followed(void **state)
+TEST(links_are_not_followed)
 {
 	char path[400], victim[400];
 	struct stat st;
@@ -386,7 +381,7 @@ static void links_are_not_followed(void **state)
 	assert_int_equal(st.st_size, 8);
 }
 
-static void the_oldest_goes(void **state)
+TEST(the_oldest_goes)
 {
 	char name[32], path[400];
 
@@ -410,23 +405,15 @@ static void the_oldest_goes(void **state)
 
 static int setup(void **state)
 {
-	snprintf(home, sizeof(home), "/tmp/gotrace-cache.XXXXXX");
-	if (!mkdtemp(home))
-		return -1;
+	snprintf(home, sizeof(home), "%s", scratch_dir());
 	snprintf(folder, sizeof(folder), "%s/gotrace-bpf", home);
 	return setenv("XDG_CACHE_HOME", home, 1);
 }
 
-static int teardown(void **state)
-{
-	char command[160];
-
-	snprintf(command, sizeof(command), "rm -rf %s", home);
-	return system(command);
-}
+GROUP(setup, NULL)
 
 /* A path that is too long is not truncated: then nothing is cached. */
-static void a_long_path(void **state)
+TEST(a_long_path)
 {
 	char path[4096], cut[128];
 	size_t len = strlen(home);
@@ -442,7 +429,7 @@ static void a_long_path(void **state)
 }
 
 /* What could not be written whole is not there. */
-static void a_full_disk(void **state)
+TEST(a_full_disk)
 {
 	struct rlimit all, little;
 	unsigned char *data;
@@ -462,22 +449,4 @@ static void a_full_disk(void **state)
 	assert_int_equal(len, 8);
 	assert_memory_equal(data, "01234567", 8);
 	free(data);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(comes_back),
-		cmocka_unit_test(other_code_is_refused),
-		cmocka_unit_test(copies_are_others),
-		cmocka_unit_test(what_lacks_something_is_not_kept),
-		cmocka_unit_test(damage_is_refused),
-		cmocka_unit_test(only_ours_counts),
-		cmocka_unit_test(links_are_not_followed),
-		cmocka_unit_test(the_oldest_goes),
-		cmocka_unit_test(a_long_path),
-		cmocka_unit_test(a_full_disk),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
 }

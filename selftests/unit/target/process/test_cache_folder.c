@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/process/cache_folder.c: location, access by others, limits of entries. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
 
 #include <dirent.h>
-#include <errno.h>
 
+#include "unit/test.h"
 #include "target/process/cache.h"
 #include "target/process/cache_impl.h"
 #include "unit/programs.h"
@@ -70,8 +64,10 @@ static int teardown(void **state)
 	return chdir("/") || system(command);
 }
 
+GROUP(setup, teardown)
+
 /* Below $XDG_CACHE_HOME; a user's own is $HOME/.cache. Relative paths do not count. */
-static void by_environment(void **state)
+TEST(by_environment)
 {
 	char path[128];
 
@@ -110,7 +106,7 @@ static void by_environment(void **state)
 }
 
 /* The folder above is other programs', too: root's may be read by all. */
-static void the_folder_above(void **state)
+TEST(the_folder_above)
 {
 	char above[128];
 
@@ -124,7 +120,7 @@ static void the_folder_above(void **state)
 	setenv("XDG_CACHE_HOME", home, 1);
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
 	static unsigned char data[CACHE_ENTRY_MAX + 1];
 	unsigned char *got;
@@ -145,7 +141,7 @@ static void sizes(void **state)
 }
 
 /* Other types of files are neither read nor replaced, and no temporary file is left. */
-static void no_files(void **state)
+TEST(no_files)
 {
 	char folder[128], path[160];
 	size_t before;
@@ -166,7 +162,7 @@ static void no_files(void **state)
 }
 
 /* Of one second's files the oldest goes by its nanoseconds. Folders do not count. */
-static void the_oldest_of_a_second(void **state)
+TEST(the_oldest_of_a_second)
 {
 	char folder[128], name[16];
 
@@ -246,7 +242,7 @@ static bool sites_come_back(size_t n, uint32_t func_offset)
 	return same;
 }
 
-static void limits_of_an_entry(void **state)
+TEST(limits_of_an_entry)
 {
 	assert_true(sites_come_back(1, 0));
 	assert_true(sites_come_back(128, 64));
@@ -255,19 +251,4 @@ static void limits_of_an_entry(void **state)
 	/* the code up to the last instruction's end has 256 KiB at most */
 	assert_true(sites_come_back(1, (256 << 10) - 15));
 	assert_false(sites_come_back(1, (256 << 10) - 14));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_environment),
-		cmocka_unit_test(the_folder_above),
-		cmocka_unit_test(sizes),
-		cmocka_unit_test(no_files),
-		cmocka_unit_test(the_oldest_of_a_second),
-		cmocka_unit_test(limits_of_an_entry),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, setup, teardown);
 }

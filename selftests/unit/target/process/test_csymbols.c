@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/process/csymbols.c on the test's own process. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "unit/test.h"
 #include "target/process/csymbols.h"
 #include "target/process/csymbols_impl.h"
 #include "target/process/process.h"
@@ -73,7 +65,7 @@ __attribute__((noinline)) static uint64_t here(void)
 	return (uint64_t)__builtin_return_address(0);
 }
 
-static void own_code(void **state)
+TEST(own_code)
 {
 	struct sym_frame frame;
 	struct fixture f;
@@ -92,7 +84,7 @@ static void own_code(void **state)
 	tear_down(&f);
 }
 
-static void go_comes_first(void **state)
+TEST(go_comes_first)
 {
 	struct sym_frame frames[SYM_INLINE_MAX];
 	struct fixture f;
@@ -105,7 +97,7 @@ static void go_comes_first(void **state)
 	tear_down(&f);
 }
 
-static void shared_object(void **state)
+TEST(shared_object)
 {
 	struct sym_frame frame;
 	struct fixture f;
@@ -120,7 +112,7 @@ static void shared_object(void **state)
 }
 
 /* The header's PCs are in no function; of the code some are known. */
-static void vdso(void **state)
+TEST(vdso)
 {
 	uint64_t start = getauxval(AT_SYSINFO_EHDR);
 	struct sym_frame frames[SYM_INLINE_MAX];
@@ -138,7 +130,7 @@ static void vdso(void **state)
 	tear_down(&f);
 }
 
-static void no_file(void **state)
+TEST(no_file)
 {
 	struct sym_frame frames[SYM_INLINE_MAX];
 	struct fixture f;
@@ -184,7 +176,7 @@ static void with_damage(const unsigned char *from, size_t len, uint64_t *rng)
 	free(bytes);
 }
 
-static void damaged_files(void **state)
+TEST(damaged_files)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	static unsigned char bytes[1 << 20];
@@ -198,7 +190,7 @@ static void damaged_files(void **state)
 }
 
 /* Without its reader of lines, whatever befell it, there are still functions. */
-static void reader_is_given_up(void **state)
+TEST(reader_is_given_up)
 {
 	struct cline_reader r;
 	struct cline line;
@@ -219,19 +211,4 @@ static void reader_is_given_up(void **state)
 	cline_reader__stop(&r);
 	close(fd);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(own_code),
-		cmocka_unit_test(go_comes_first),
-		cmocka_unit_test(shared_object),
-		cmocka_unit_test(vdso),
-		cmocka_unit_test(no_file),
-		cmocka_unit_test(damaged_files),
-		cmocka_unit_test(reader_is_given_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

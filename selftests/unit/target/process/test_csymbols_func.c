@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/process/csymbols_func.c with synthetic symbol tables. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "target/process/csymbols_impl.h"
 
 #include "unit/programs.h"
@@ -79,7 +72,7 @@ static void expect_name(uint64_t addr, const char *name)
 	assert_memory_equal(found, name, len);
 }
 
-static void by_address(void **state)
+TEST(by_address)
 {
 	static const struct symbol s[] = {
 		{ "last", 0x300, 16, STB_GLOBAL, STT_FUNC, CODE },
@@ -108,7 +101,7 @@ static void by_address(void **state)
 }
 
 /* Data are not functions; a label is one only in an executable section. */
-static void no_functions(void **state)
+TEST(no_functions)
 {
 	static const struct symbol s[] = {
 		{ "undefined", 0x100, 16, STB_GLOBAL, STT_FUNC, SHN_UNDEF },
@@ -133,7 +126,7 @@ static void no_functions(void **state)
 }
 
 /* At one address: functions before labels, global before local names, and the plainest of them. */
-static void the_best_name(void **state)
+TEST(the_best_name)
 {
 	static const struct symbol s[] = {
 		{ "__write", 0x100, 8, STB_GLOBAL, STT_FUNC, CODE },
@@ -155,7 +148,7 @@ static void the_best_name(void **state)
 	close_symbols();
 }
 
-static void tables(void **state)
+TEST(tables)
 {
 	static const struct symbol s[] = { { "f", 0x100, 8, STB_GLOBAL, STT_FUNC, CODE } };
 	char name[300];
@@ -176,17 +169,4 @@ static void tables(void **state)
 	name[256] = 0; /* no more than that is shown */
 	expect_name(0x100, name);
 	close_symbols();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_address),
-		cmocka_unit_test(no_functions),
-		cmocka_unit_test(the_best_name),
-		cmocka_unit_test(tables),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/process/process.c on this process and on Go programs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -15,6 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "unit/test.h"
 #include "target/infer/buildinfo.h"
 #include "target/process/process.h"
 #include "target/process/snapshot.h"
@@ -23,7 +16,7 @@
 
 int a_symbol_of_ours = 42;
 
-static void no_such_process(void **state)
+TEST(no_such_process)
 {
 	struct error err = { "" };
 	struct process p;
@@ -43,7 +36,7 @@ static void no_such_process(void **state)
 	assert_true(err.text[0]);
 }
 
-static void our_own_memory(void **state)
+TEST(our_own_memory)
 {
 	uint64_t words[3] = { 11, 22, 33 }, read[3] = { 0 };
 	uint64_t addr[] = { (uintptr_t)&words[0], 8, (uintptr_t)&words[1], 16, 24,
@@ -104,7 +97,7 @@ static void begin_sleeper(struct sleeper *s)
  * A target in a PID namespace of its own may name any number of threads that do not exist: its
  * threads are listed a few times nevertheless, not once for each.
  */
-static void bogus_threads_of_a_namespace(void **state)
+TEST(bogus_threads_of_a_namespace)
 {
 	static struct sleeper sleeper[THREADS], late;
 	struct process p;
@@ -144,7 +137,7 @@ static void pause_ms(long ms)
 }
 
 /* Another program, or none any more: not the process that was opened. */
-static void an_exec_is_noticed(void **state)
+TEST(an_exec_is_noticed)
 {
 	char exe[64], now[256] = "";
 	struct process p;
@@ -320,7 +313,7 @@ static void look_at(const char *path)
 	process__deinit(&p);
 }
 
-static void running_programs(void **state)
+TEST(running_programs)
 {
 	for_each_program(look_at);
 }
@@ -353,21 +346,7 @@ static void maps_go_code(const char *path)
 	free(real);
 }
 
-static void go_libraries(void **state)
+TEST(go_libraries)
 {
 	for_each_program(maps_go_code);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_such_process),
-		cmocka_unit_test(our_own_memory),
-		cmocka_unit_test(bogus_threads_of_a_namespace),
-		cmocka_unit_test(an_exec_is_noticed),
-		cmocka_unit_test(running_programs),
-		cmocka_unit_test(go_libraries),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,6 @@
  * Reads of memory that block: a page of our own that a userfaultfd handler never provides stands in
  * for any page that does not arrive.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <signal.h>
@@ -18,8 +11,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "unit/test.h"
 #include "target/process/process.h"
 #include "target/process/reader.h"
 
@@ -50,6 +43,8 @@ static int make_absent_page(void **state)
 		absent = page;
 	return process__open(&self, getpid(), NULL);
 }
+
+GROUP(make_absent_page, NULL)
 
 struct job {
 	uint64_t addr;
@@ -87,7 +82,7 @@ static int enough(void *ctx)
 	return ++*(int *)ctx == 10 ? -ECANCELED : 0;
 }
 
-static void a_read_that_ends(void **state)
+TEST(a_read_that_ends)
 {
 	char here[8] = "present";
 	struct job job = { .addr = (uintptr_t)here };
@@ -101,7 +96,7 @@ static void a_read_that_ends(void **state)
 	assert_int_equal(job.calls, 2);
 }
 
-static void a_read_that_blocks(void **state)
+TEST(a_read_that_blocks)
 {
 	struct job job = { .addr = (uintptr_t)absent };
 	uint64_t begin = now_ms(), took;
@@ -117,7 +112,7 @@ static void a_read_that_blocks(void **state)
 	assert_int_equal(atomic_load(&returned), before);
 }
 
-static void it_is_cancelled(void **state)
+TEST(it_is_cancelled)
 {
 	struct job job = { .addr = (uintptr_t)absent };
 	int calls = 0;
@@ -129,7 +124,7 @@ static void it_is_cancelled(void **state)
 	assert_int_equal(job.calls, 0);
 }
 
-static void a_signal_ends_it(void **state)
+TEST(a_signal_ends_it)
 {
 	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
 	struct timespec none = { 0 };
@@ -152,7 +147,7 @@ static void a_signal_ends_it(void **state)
 	}
 }
 
-static void reasons(void **state)
+TEST(reasons)
 {
 	struct error err = { "" };
 
@@ -168,7 +163,7 @@ static void reasons(void **state)
  * The page arrives after all: the threads that waited for it do nothing any more. LeakSanitizer stops all threads at
  * the end, and would wait for ever for one that waits for a page.
  */
-static void a_late_page(void **state)
+TEST(a_late_page)
 {
 	int before = atomic_load(&returned);
 
@@ -177,15 +172,4 @@ static void a_late_page(void **state)
 	assert_int_equal(close(handler), 0); /* wakes all threads that wait for it */
 	usleep(200000);
 	assert_int_equal(atomic_load(&returned), before);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_read_that_ends), cmocka_unit_test(a_read_that_blocks),
-		cmocka_unit_test(it_is_cancelled),  cmocka_unit_test(a_signal_ends_it),
-		cmocka_unit_test(reasons),	    cmocka_unit_test(a_late_page),
-	};
-
-	return cmocka_run_group_tests(tests, make_absent_page, NULL);
 }

@@ -3,19 +3,10 @@
  * Tests of snapshots and live checks on a synthetic runtime in this program's own memory:
  * goroutines, an M and Ps whose members can have any value.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
+#include "unit/test.h"
 #include "target/process/process.h"
 #include "target/process/snapshot.h"
 #include "target/process/snapshot_read.h"
@@ -130,7 +121,7 @@ static struct layout begin(void)
 	return l;
 }
 
-static void all_is_in_it(void **state)
+TEST(all_is_in_it)
 {
 	const struct layout l = begin();
 	struct snapshot snap;
@@ -167,7 +158,7 @@ static void all_is_in_it(void **state)
 }
 
 /* No goroutine, M or P is there, or not yet: what is left is read nevertheless. */
-static void what_is_not_there(void **state)
+TEST(what_is_not_there)
 {
 	struct layout l = begin();
 	struct snapshot snap;
@@ -198,7 +189,7 @@ static void what_is_not_there(void **state)
 }
 
 /* The goroutine of each thread; none if the M has no thread or no goroutine, or is unreadable. */
-static void slots(void **state)
+TEST(slots)
 {
 	struct layout l = begin();
 	struct thread_slot *slot;
@@ -232,7 +223,7 @@ static void slots(void **state)
 }
 
 /* The second one has what changed, and what came. */
-static void changes_only(void **state)
+TEST(changes_only)
 {
 	struct layout l = begin();
 	struct snapshot first, second;
@@ -257,7 +248,7 @@ static void changes_only(void **state)
 }
 
 /* They are read a thousand at a time. */
-static void more_than_a_batch(void **state)
+TEST(more_than_a_batch)
 {
 	enum { MANY = 2 * 1024 + 1 };
 	static struct fake_g g[MANY];
@@ -302,7 +293,7 @@ static void more_than_a_batch(void **state)
 }
 
 /* Invalid lengths are rejected before memory is allocated, and reported to the caller. */
-static void lists_too_long(void **state)
+TEST(lists_too_long)
 {
 	const struct layout l = begin();
 	struct error err = { "" };
@@ -344,7 +335,7 @@ static void lists_too_long(void **state)
 }
 
 /* Structs of more than 16 KiB are none of Go's. */
-static void structs_too_large(void **state)
+TEST(structs_too_large)
 {
 	struct layout l = begin();
 	static unsigned char large[16 << 10];
@@ -367,7 +358,7 @@ static void structs_too_large(void **state)
 
 #ifndef __SANITIZE_ADDRESS__ /* which needs more address space than there is */
 /* There is memory for what tells which goroutines were read, but not for the goroutines. */
-static void no_memory(void **state)
+TEST(no_memory)
 {
 	const struct layout l = begin();
 	struct rlimit all, little;
@@ -394,7 +385,7 @@ static int checked(const struct layout *l, struct error *err)
 }
 
 /* What one member may be, and what it may not. */
-static void members_in_bounds(void **state)
+TEST(members_in_bounds)
 {
 	const uint64_t lo = STACKS + 0x1000, hi = STACKS + 0x2000, user = 1ull << 47;
 	const struct {
@@ -457,7 +448,7 @@ static void members_in_bounds(void **state)
 }
 
 /* C code may use the frame pointer freely: an error only if most are outside of their stacks. */
-static void half_of_the_frame_pointers(void **state)
+TEST(half_of_the_frame_pointers)
 {
 	struct layout l = begin();
 	struct error err;
@@ -473,7 +464,7 @@ static void half_of_the_frame_pointers(void **state)
 }
 
 /* Those of callbacks from C alone have no start function. */
-static void start_functions(void **state)
+TEST(start_functions)
 {
 	struct layout l = begin();
 	struct error err;
@@ -488,7 +479,7 @@ static void start_functions(void **state)
 }
 
 /* An ended G has no stack; an M without P whose last G ended waits for a thread of C. */
-static void ended_ones(void **state)
+TEST(ended_ones)
 {
 	struct fake_m spare = { .procid = 1ull << 40, .curg = ADDR(rt.g[3]) };
 	struct layout l = begin();
@@ -516,31 +507,9 @@ static int open_self(void **state)
 	return process__open(&self, getpid(), NULL);
 }
 
-static int close_self(void **state)
+static void close_self(void)
 {
 	process__deinit(&self);
-	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_is_in_it),
-		cmocka_unit_test(what_is_not_there),
-		cmocka_unit_test(slots),
-		cmocka_unit_test(changes_only),
-		cmocka_unit_test(more_than_a_batch),
-		cmocka_unit_test(lists_too_long),
-		cmocka_unit_test(structs_too_large),
-#ifndef __SANITIZE_ADDRESS__
-		cmocka_unit_test(no_memory),
-#endif
-		cmocka_unit_test(members_in_bounds),
-		cmocka_unit_test(half_of_the_frame_pointers),
-		cmocka_unit_test(start_functions),
-		cmocka_unit_test(ended_ones),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, open_self, close_self);
-}
+GROUP(open_self, close_self)

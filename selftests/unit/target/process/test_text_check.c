@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/process/text.c: child processes write breakpoints to their own code. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "unit/test.h"
 #include "target/probe/site.h"
 #include "target/process/process.h"
 #include "target/process/text.h"
@@ -79,7 +71,7 @@ static int check(pid_t pid, struct error *err)
 	return code;
 }
 
-static void no_debugger(void **state)
+TEST(no_debugger)
 {
 	static const struct {
 		unsigned char byte;
@@ -109,7 +101,7 @@ static void no_debugger(void **state)
 }
 
 /* Another process traces it: the breakpoint may be that one's. */
-static void a_debugger(void **state)
+TEST(a_debugger)
 {
 	struct error err;
 	char want[64];
@@ -135,15 +127,4 @@ static void a_debugger(void **state)
 	waitpid(debugger, NULL, 0);
 	close(ready[0]);
 	close(ready[1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_debugger),
-		cmocka_unit_test(a_debugger),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Compares functions, lines and inlining with the symbol table and the runtime's sources. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 #include <elf.h>
-#include <errno.h>
 
+#include "unit/test.h"
 #include "target/elf/elf.h"
 #include "target/infer/buildinfo.h"
 #include "target/symbols/pclntab_impl.h"
@@ -90,7 +83,7 @@ static void against_symbols(const char *path)
 	close_program(&p);
 }
 
-static void functions_are_the_symbols(void **state)
+TEST(functions_are_the_symbols)
 {
 	for_each_program(against_symbols);
 }
@@ -168,7 +161,7 @@ static void one_in_the_other(const char *path)
 	close_program(&p);
 }
 
-static void inlined_calls_are_frames(void **state)
+TEST(inlined_calls_are_frames)
 {
 	for_each_program(one_in_the_other);
 }
@@ -213,7 +206,7 @@ static void special_functions(const char *path)
 	close_program(&p);
 }
 
-static void wrappers_are_known(void **state)
+TEST(wrappers_are_known)
 {
 	for_each_program(special_functions);
 }
@@ -260,7 +253,7 @@ static void searched(const char *path)
 	close_program(&p);
 }
 
-static void a_table_without_a_name(void **state)
+TEST(a_table_without_a_name)
 {
 	for_each_program(searched);
 }
@@ -284,7 +277,7 @@ static void a_word(const char *path)
 	close_program(&p);
 }
 
-static void words(void **state)
+TEST(words)
 {
 	for_each_program(a_word);
 }
@@ -358,7 +351,7 @@ static void obfuscated(const char *path)
 	close_program(&p);
 }
 
-static void obfuscated_tables_are_read(void **state)
+TEST(obfuscated_tables_are_read)
 {
 	for_each_program(obfuscated);
 }
@@ -405,7 +398,7 @@ static void damaged(const char *path)
 	close(p.fd);
 }
 
-static void damage_is_survived(void **state)
+TEST(damage_is_survived)
 {
 	for_each_program(damaged);
 }
@@ -437,7 +430,7 @@ static void prologue_of(const char *path)
 	close_program(&p);
 }
 
-static void prologues(void **state)
+TEST(prologues)
 {
 	for_each_program(prologue_of);
 }
@@ -475,24 +468,7 @@ static void entries_after_wrappers(const char *path)
 	close_program(&p);
 }
 
-static void entries_are_no_wrappers(void **state)
+TEST(entries_are_no_wrappers)
 {
 	for_each_program(entries_after_wrappers);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_are_the_symbols),
-		cmocka_unit_test(inlined_calls_are_frames),
-		cmocka_unit_test(wrappers_are_known),
-		cmocka_unit_test(prologues),
-		cmocka_unit_test(obfuscated_tables_are_read),
-		cmocka_unit_test(a_table_without_a_name),
-		cmocka_unit_test(words),
-		cmocka_unit_test(damage_is_survived),
-		cmocka_unit_test(entries_are_no_wrappers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

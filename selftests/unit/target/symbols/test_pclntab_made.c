@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/symbols/ with synthetic function tables of each release. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-
+#include "unit/test.h"
 #include "unit/programs.h"
 
 #include "unit/elf_made.h"
@@ -48,7 +40,7 @@ static const struct made_program program = { made_text, 112, funcs, 3 };
 
 static struct go_made p;
 
-static void functions(void **state)
+TEST(functions)
 {
 	const uint64_t text = MADE_TEXT_ADDR;
 	struct go_func f;
@@ -89,11 +81,10 @@ static void functions(void **state)
 	assert_string_equal(pclntab__name(p.pt, -1), "");
 	assert_string_equal(pclntab__name(p.pt, 1), "main.a");
 	assert_string_equal(pclntab__name(p.pt, INT32_MAX), "");
-	go_made__close(&p);
 }
 
 /* Of functions of one name the one that is no wrapper. */
-static void wrappers_of_one_name(void **state)
+TEST(wrappers_of_one_name)
 {
 	static const struct {
 		const char *release;
@@ -112,23 +103,20 @@ static void wrappers_of_one_name(void **state)
 		go_made__open(&p, of[i].release, &twice);
 		assert_true(pclntab__named(p.pt, "main.twice", &f));
 		assert_int_equal(f.index, 2);
-		go_made__close(&p);
 		all[0].func_id--; /* two functions: the first */
 		go_made__open(&p, of[i].release, &twice);
 		assert_true(pclntab__named(p.pt, "main.twice", &f));
 		assert_int_equal(f.index, 0);
-		go_made__close(&p);
 		all[2].func_id = of[i].wrapper; /* a wrapper alone is better than none */
 		all[0].name = "main.once";
 		go_made__open(&p, of[i].release, &twice);
 		assert_true(pclntab__named(p.pt, "main.twice", &f));
 		assert_int_equal(f.index, 2);
-		go_made__close(&p);
 	}
 }
 
 /* Go leaves these out of a stack that a panic unwinds. */
-static void special_functions(void **state)
+TEST(special_functions)
 {
 	static const struct {
 		const char *release;
@@ -155,7 +143,6 @@ static void special_functions(void **state)
 								   id == of[i].panicwrap ||
 								   id == of[i].sigpanic);
 			assert_int_equal(frames[0].wrapper, id == of[i].wrapper);
-			go_made__close(&p);
 		}
 	}
 }
@@ -204,10 +191,9 @@ static void inlined_frames(const char *release, bool apart)
 	assert_int_equal(frames[0].pushed, SYM_PUSHED_WORD);
 	s.frames(s.ctx, b + 9, frames);
 	assert_int_equal(frames[0].pushed, SYM_PUSHED_FRAME);
-	go_made__close(&p);
 }
 
-static void inlining(void **state)
+TEST(inlining)
 {
 	inlined_frames("go1.25.0", false);
 	inlined_frames("go1.25.0", true);
@@ -258,17 +244,16 @@ static void who_was_inlined(bool apart)
 	assert_string_equal(chain[0], "main.outer[int]");
 	assert_int_equal(pclntab__inlined_at(p.pt, b + 16, chain, 4), 0);
 	assert_int_equal(pclntab__inlined_at(p.pt, b - 1, chain, 4), 0);
-	go_made__close(&p);
 }
 
-static void callers_of_inlined(void **state)
+TEST(callers_of_inlined)
 {
 	who_was_inlined(false);
 	who_was_inlined(true);
 }
 
 /* An entry that is its own parent does not cause an endless loop. */
-static void endless_chain(void **state)
+TEST(endless_chain)
 {
 	static const char *const names[] = { "main.outer[int]", "main.inner" };
 	struct made_func all[3];
@@ -290,7 +275,6 @@ static void endless_chain(void **state)
 		assert_string_equal(chain[i], names[1]);
 	assert_int_equal(pclntab__inlined_at(p.pt, MADE_ADDR_OF(f_b) + 12, chain, 4), 1);
 	assert_string_equal(chain[0], names[0]);
-	go_made__close(&p);
 }
 
 static void count(void *ctx, const char *name, const struct go_func *into)
@@ -299,7 +283,7 @@ static void count(void *ctx, const char *name, const struct go_func *into)
 }
 
 /* 1500 functions with the same table of 800 steps: too much work. */
-static void endless_work(void **state)
+TEST(endless_work)
 {
 	static const char *const names[] = { "main.outer[int]" };
 	const size_t nfunc = 1500, record = 15000;
@@ -325,11 +309,10 @@ static void endless_work(void **state)
 	assert_int_equal(pclntab__open(&p.pt, p.elf, &p.version, NULL), 0);
 	assert_int_equal(pclntab__inlined(p.pt, names, 1, count, &n), -EBADMSG);
 	assert_in_range(n, 2, nfunc - 1);
-	go_made__close(&p);
 }
 
 /* The names of generic functions are made once each, however many there are. */
-static void printed_names(void **state)
+TEST(printed_names)
 {
 	static struct made_func many[100];
 	static char name[100][32];
@@ -360,11 +343,10 @@ static void printed_names(void **state)
 		}
 	}
 	assert_int_equal(p.pt->nprinted, 99);
-	go_made__close(&p);
 }
 
 /* A goroutine that a `go` statement's wrapper starts is shown as what it wraps. */
-static void starts(void **state)
+TEST(starts)
 {
 	struct made_func all[3];
 	struct made_program changed = { made_text, 112, all, 3 };
@@ -385,12 +367,11 @@ static void starts(void **state)
 		assert_int_equal(s.start(s.ctx, 0x1000 + MADE_ADDR_OF(f_b), &frame), 1);
 		assert_string_equal(frame.func, "main.b");
 		assert_int_equal(s.start(s.ctx, MADE_ADDR_OF(f_b), &frame), 0);
-		go_made__close(&p);
 	}
 }
 
 /* Stopped at a function's first instruction: that is another function than one byte back. */
-static void first_instructions(void **state)
+TEST(first_instructions)
 {
 	struct sym_frame frames[SYM_INLINE_MAX];
 	struct made_func all[3];
@@ -414,18 +395,16 @@ static void first_instructions(void **state)
 	assert_int_equal(s.frames(s.ctx, MADE_ADDR_OF(f_a), frames), 1);
 	assert_string_equal(frames[0].func, "main.a");
 	assert_int_equal(s.frames(s.ctx, MADE_ADDR_OF(f_a) - 1, frames), 0);
-	go_made__close(&p);
 	go_made__open(&p, "go1.20.0", &changed); /* up to 1.20 all that is there */
 	pclntab__symbolizer(p.pt, 0, &s);
 	assert_int_equal(s.frames(s.ctx, MADE_ADDR_OF(f_b), frames), 2);
 	assert_string_equal(frames[0].func, "main.inner");
 	assert_string_equal(frames[1].func, "main.b");
 	assert_false(frames[0].wrapper);
-	go_made__close(&p);
 }
 
 /* A number in the read-only data, up to the end of what the file has. */
-static void numbers(void **state)
+TEST(numbers)
 {
 	const uint64_t end = MADE_DATA_ADDR + MADE_TAB_SIZE;
 	uint32_t v = 0;
@@ -443,25 +422,4 @@ static void numbers(void **state)
 	assert_int_equal(v, 0);
 	assert_true(pclntab__data_u32(p.pt, end - 4, &v));
 	assert_int_equal(v, 0x1234567);
-	go_made__close(&p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions),
-		cmocka_unit_test(wrappers_of_one_name),
-		cmocka_unit_test(special_functions),
-		cmocka_unit_test(inlining),
-		cmocka_unit_test(callers_of_inlined),
-		cmocka_unit_test(endless_chain),
-		cmocka_unit_test(endless_work),
-		cmocka_unit_test(printed_names),
-		cmocka_unit_test(starts),
-		cmocka_unit_test(first_instructions),
-		cmocka_unit_test(numbers),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of where function table and module data are found, and of rejected tables. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-
+#include "unit/test.h"
 #include "unit/programs.h"
 
 #include "unit/elf_made.h"
@@ -50,7 +42,6 @@ static int opened(void)
 {
 	int r = result();
 
-	go_made__close(&p);
 	return r;
 }
 
@@ -61,7 +52,7 @@ static void refused(int code, const char *why)
 		fail_msg("%s", err.text);
 }
 
-static void headers(void **state)
+TEST(headers)
 {
 	static const size_t parts[] = { 6, 7 };
 
@@ -83,7 +74,7 @@ static void headers(void **state)
 	refused(-EBADMSG, "0x12345678");
 }
 
-static void function_lists(void **state)
+TEST(function_lists)
 {
 	go_made__init(&p, "go1.25.0", &program);
 	go_made__u64(p.tab + 8, 0);
@@ -121,7 +112,7 @@ static void function_lists(void **state)
 }
 
 /* The module data must agree with the table. */
-static void module_data(void **state)
+TEST(module_data)
 {
 	static const struct {
 		size_t at;
@@ -149,7 +140,6 @@ static void module_data(void **state)
 	assert_int_equal(p.pt->text, MADE_TEXT_ADDR);
 	assert_int_equal(p.pt->etext, MADE_TEXT_ADDR + 80);
 	assert_int_equal(p.pt->gofunc, MADE_TAB_ADDR);
-	go_made__close(&p);
 }
 
 /* Function data are at one of several offsets, by release: the one with valid data is used. */
@@ -159,11 +149,10 @@ static uint64_t gofunc(void)
 
 	assert_int_equal(result(), 0);
 	found = p.pt->gofunc;
-	go_made__close(&p);
 	return found;
 }
 
-static void function_data(void **state)
+TEST(function_data)
 {
 	static const unsigned int since_1_20[] = { 320, 328, 336, 344 };
 	const size_t tree = MADE_TREES, wrap = MADE_TREES + INL_ENTRY_SIZE;
@@ -215,7 +204,7 @@ static void function_data(void **state)
 }
 
 /* Without function data inlining is unknown: an error, not an empty result. */
-static void no_function_data(void **state)
+TEST(no_function_data)
 {
 	const char *name = "main.inner";
 	const char *chain[2];
@@ -225,11 +214,10 @@ static void no_function_data(void **state)
 	assert_int_equal(result(), 0);
 	assert_int_equal(pclntab__inlined(p.pt, &name, 1, NULL, NULL), -ENOENT);
 	assert_int_equal(pclntab__inlined_at(p.pt, MADE_ADDR_OF(f_a) + 9, chain, 2), 0);
-	go_made__close(&p);
 }
 
 /* Tables by the number of a function: what is behind the last of them, or absent, is none. */
-static void tables_of_a_function(void **state)
+TEST(tables_of_a_function)
 {
 	struct func_info f;
 
@@ -245,7 +233,6 @@ static void tables_of_a_function(void **state)
 	f.nfuncdata = 3;
 	assert_int_equal(pclntab__funcdata(p.pt, &f, 3), 0);
 	assert_false(pclntab__info(p.pt, 2, &f));
-	go_made__close(&p);
 	/* A record whose end is cut off. */
 	go_made__init(&p, "go1.25.0", &program);
 	memset(p.tab + MADE_TAB_SIZE - 44, 0, 44);
@@ -254,7 +241,6 @@ static void tables_of_a_function(void **state)
 	assert_true(pclntab__info(p.pt, 1, &f));
 	f.npcdata = 1;
 	assert_int_equal(pclntab__pcdata(p.pt, &f, 0), 0);
-	go_made__close(&p);
 }
 
 /* ---- where they are ---- */
@@ -293,11 +279,10 @@ static int open_at(const struct place *where, size_t after_module)
 		assert_int_equal(p.pt->nfunc, 2);
 		assert_int_equal(p.pt->gofunc, at);
 	}
-	go_made__close(&p);
 	return r;
 }
 
-static void sections(void **state)
+TEST(sections)
 {
 	static const struct {
 		struct place place;
@@ -319,7 +304,7 @@ static void sections(void **state)
 }
 
 /* A section is searched in parts of 4 MiB, which overlap. */
-static void large_sections(void **state)
+TEST(large_sections)
 {
 	static const size_t before[] = { (4 << 20) - 352, (4 << 20) - 344, (4 << 20) - 8, 4 << 20 };
 
@@ -331,7 +316,7 @@ static void large_sections(void **state)
 }
 
 /* Of a section that is too large nothing is read. */
-static void too_large(void **state)
+TEST(too_large)
 {
 	const struct made_section sec = {
 		.name = ".gopclntab", .data = "x", .len = 1, .size = ELF_LOAD_MAX + 1
@@ -343,7 +328,6 @@ static void too_large(void **state)
 	assert_int_equal(pclntab__open(&p.pt, p.elf, &p.version, &err), -EFBIG);
 	assert_non_null(strstr(err.text, "512 MiB"));
 	p.pt = NULL;
-	go_made__close(&p);
 }
 
 #define RELATIVE(where, what)                                                                      \
@@ -368,11 +352,10 @@ static int open_relocated(const Elf64_Rela *rela, size_t n, uint32_t type)
 	r = pclntab__open(&p.pt, p.elf, &p.version, NULL);
 	if (!r)
 		assert_int_equal(p.pt->gofunc, MADE_TAB_ADDR);
-	go_made__close(&p);
 	return r;
 }
 
-static void relocations(void **state)
+TEST(relocations)
 {
 	static const size_t pointers[] = { 128, 160, 176, 184, 320 };
 	Elf64_Rela rela[8], other;
@@ -411,7 +394,7 @@ static void relocations(void **state)
 }
 
 /* A table that is read on the first question; one that is damaged by then has no functions. */
-static void later(void **state)
+TEST(later)
 {
 	struct sym_frame frames[SYM_INLINE_MAX];
 	struct symbolizer s;
@@ -429,26 +412,5 @@ static void later(void **state)
 		assert_int_equal(pclntab__func(p.pt, 0, &f), !damaged);
 		pclntab__symbolizer(p.pt, 0, &s);
 		assert_int_equal(s.frames(s.ctx, MADE_ADDR_OF(f_a) + 2, frames), !damaged);
-		go_made__close(&p);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(headers),
-		cmocka_unit_test(function_lists),
-		cmocka_unit_test(module_data),
-		cmocka_unit_test(function_data),
-		cmocka_unit_test(no_function_data),
-		cmocka_unit_test(tables_of_a_function),
-		cmocka_unit_test(sections),
-		cmocka_unit_test(large_sections),
-		cmocka_unit_test(too_large),
-		cmocka_unit_test(relocations),
-		cmocka_unit_test(later),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
