@@ -52,6 +52,22 @@ static void woken_before_the_sleep(void **state)
 	       " kernrun[woken]=5\n");
 }
 
+/* A thread that wakes another one has a CPU, which no event need have shown. */
+static void a_waker_has_a_cpu(void **state)
+{
+	begin();
+	event(100, EV_SYNC, 0, 0, 0);
+	core(100, 7, 0);
+	start_new(5, 7, 109);
+	off(120, 7, GT_OFF_PREEMPTED);
+	item(130, 8, KERNEL_WAKING, (struct kernel_item){ .other = 7, .cpu = 1 });
+	item(131, 8, KERNEL_WAKING,
+	     (struct kernel_item){ .other = 7, .cpu = 2, .interrupt = true });
+	event(140, EV_SYNC, 0, 0, 0);
+	expect("5 main.worker oncpu=20 gorun=1 kernrun=10 total=31 moved=1 waits=1 longest=10"
+	       " kernrun[preempted]=10\n");
+}
+
 /* Labels and mark assists of goroutines that the trace never introduced. */
 static void unknown_goroutines(void **state)
 {
@@ -276,7 +292,7 @@ int main(void)
 		cmocka_unit_test(the_first_of_a_window),  cmocka_unit_test(a_window_that_is_set),
 		cmocka_unit_test(shares_of_delays),	  cmocka_unit_test(sums),
 		cmocka_unit_test(names_of_kinds),	  cmocka_unit_test(many_kinds),
-		cmocka_unit_test(start_functions),
+		cmocka_unit_test(start_functions),	  cmocka_unit_test(a_waker_has_a_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -291,6 +291,21 @@ static void core_is_held(void **state)
 	end();
 }
 
+/* A thread that wakes another one has a CPU, which no event need have shown. */
+static void a_waker_has_a_cpu(void **state)
+{
+	begin();
+	all_run(1);
+	core(1, 1, 0);
+	off(10, 1, GT_OFF_PREEMPTED, STRESS, 0);
+	wake(20, 2, 1);
+	expect(1, 5, 30,
+	       "5-10 oncpu g1 m1\n"
+	       "10-20 kernrun g1 m1 first process by=900 by=stress\n"
+	       "20-30 oncpu g1 m1\n");
+	end();
+}
+
 /* The core was another goroutine's of the same program. */
 static void core_is_ours(void **state)
 {
@@ -463,6 +478,7 @@ int main(void)
 		cmocka_unit_test(network_by_an_interrupt),
 		cmocka_unit_test(core_is_held),
 		cmocka_unit_test(core_is_ours),
+		cmocka_unit_test(a_waker_has_a_cpu),
 		cmocka_unit_test(collector),
 		cmocka_unit_test(assist_goes_on),
 		cmocka_unit_test(within_a_wait),

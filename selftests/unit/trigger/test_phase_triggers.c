@@ -126,6 +126,19 @@ static void runqueue(void **state)
 	unwatch();
 }
 
+/* The thread wakes another one: it has a CPU, which no event need have shown. */
+static void runqueue_waker(void **state)
+{
+	struct kernel_item wakes = { .time = 4 * MS, .tid = 9, .kind = KERNEL_WAKING, .other = 3 };
+
+	watch("runqueue:5ms", NULL, NULL);
+	item(1, KERNEL_WAKING, KERNEL_RUNNABLE, 1);
+	watched.thread.run = KERNEL_RUNNING;
+	made.watch.kernel(made.watch.ctx, &wakes);
+	expect_none(30);
+	unwatch();
+}
+
 static int checked(const char *text, uint32_t sets, char **ret)
 {
 	static struct error error;
@@ -168,7 +181,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pauses),     cmocka_unit_test(collections),
 		cmocka_unit_test(goroutines), cmocka_unit_test(heap),
-		cmocka_unit_test(runqueue),   cmocka_unit_test(needs),
+		cmocka_unit_test(runqueue),   cmocka_unit_test(runqueue_waker),
+		cmocka_unit_test(needs),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
