@@ -331,6 +331,16 @@ static void patience_at_the_end(void **state)
 	assert_in_range(fake.now, t.t1 + 3 * MS, t.t1 + 4 * MS);
 }
 
+/* A record that a program had begun is there at the latest when the probes are detached. */
+static void a_record_after_the_end(void **state)
+{
+	t.stuck = T0 + 500 * MS;
+	t.detach_frees = true;
+	assert_int_equal(run(), 0);
+	assert_int_equal(t.t1, T0 + 1000 * MS);
+	assert_true(t.watermark >= t.t1);
+}
+
 static void pauses(void **state)
 {
 	t.opts.duration_ns = 105 * MS + MS / 2;
@@ -479,6 +489,7 @@ int main(void)
 		TEST(exec_at_the_end),
 		TEST(exec_before_the_window),
 		TEST(patience_at_the_end),
+		TEST(a_record_after_the_end),
 		TEST(pauses),
 		TEST(drain_fails),
 		TEST(losses),
