@@ -79,9 +79,8 @@ static __always_inline struct emission emit__begin(enum gt_kind kind, u64 object
 	cpu = bpf_get_smp_processor_id();
 	key = ring = emit__ring(cpu);
 	map = bpf_map_lookup_elem(&rings, &key);
-	if (!map)
-		return e;
-	e.rec = bpf_ringbuf_reserve(map, e.size, 0);
+	if (map)
+		e.rec = bpf_ringbuf_reserve(map, e.size, 0);
 	if (!e.rec) {
 		emit__number(ring);
 		COUNT(lost[kind]);

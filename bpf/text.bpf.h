@@ -52,12 +52,11 @@ static __always_inline struct gt_record *text__reserve(u64 room, u32 *ret_ring)
 {
 	u32 ring = emit__ring(bpf_get_smp_processor_id()), key = ring;
 	void *map = bpf_map_lookup_elem(&rings, &key);
-	struct gt_record *rec;
+	struct gt_record *rec = NULL;
 
-	if (!map)
-		return NULL;
 	*ret_ring = ring;
-	rec = bpf_ringbuf_reserve(map, sizeof(*rec) + sizeof(struct gt_text) + room, 0);
+	if (map)
+		rec = bpf_ringbuf_reserve(map, sizeof(*rec) + sizeof(struct gt_text) + room, 0);
 	if (!rec) {
 		emit__number(ring);
 		COUNT(lost[GT_TEXT]);

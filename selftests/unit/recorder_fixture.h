@@ -29,6 +29,7 @@ static struct {
 	void *ctx;
 	uint64_t lag;	/* watermark behind the clock, ns */
 	uint64_t stuck; /* the watermark never exceeds this */
+	bool detach_frees; /* the probes' end submits what is stuck */
 	unsigned int fill;
 	unsigned int heap_changes; /* records of each drain, until they are sampled */
 	bool samples_heap;
@@ -255,6 +256,8 @@ int sink__recorded(struct sink *s, uint64_t time, const struct gt_recorded *reco
 void probes__detach(struct probes *s)
 {
 	note("detach");
+	if (t.detach_frees)
+		t.stuck = NEVER;
 }
 
 STUB(bool, probes__kfuncs, (const struct probes *), true)

@@ -280,10 +280,18 @@ static int thread__changed(struct latency *l, struct live *g, const struct kerne
 	return err ? err : part__choose(l, g, item);
 }
 
+/* The goroutine on a thread whose state has changed. */
+static int choose_again(struct latency *l, uint32_t tid, const struct kernel_item *item)
+{
+	struct live *g = map__get(&l->on_thread, tid);
+
+	return g ? thread__changed(l, g, item) : 0;
+}
+
 int latency__item(struct latency *l, const struct kernel_item *item, int64_t time, int64_t until,
 		  const struct kernel_threads *threads, struct error *error)
 {
-	struct live *g = map__get(&l->on_thread, item->tid);
+	uint32_t waker = kernel_item__waker(item);
 	int err;
 
 	l->threads = threads;
@@ -295,7 +303,8 @@ int latency__item(struct latency *l, const struct kernel_item *item, int64_t tim
 		return report(err, error);
 	l->now = latest(l->now, earliest(time, until));
 	l->moved = l->now != time;
-	return g ? report(thread__changed(l, g, item), error) : 0;
+	err = waker ? choose_again(l, waker, NULL) : 0;
+	return report(err ?: choose_again(l, item->tid, item), error);
 }
 
 int latency__forget(struct latency *l, const struct kernel_threads *threads, bool in_loss,

@@ -244,6 +244,16 @@ static int run__item(struct path_fold *f, const struct kernel_item *item, int64_
 	return 0;
 }
 
+/* A thread that wakes another one has a CPU, even if no event has shown that it got one. */
+static int waker__item(struct path_fold *f, const struct kernel_item *item, int64_t time,
+		       const struct kernel_threads *threads)
+{
+	const struct kernel_thread *waker = kernel_threads__find(threads, kernel_item__waker(item));
+	struct path_run *run;
+
+	return waker ? thread__changes(f, waker, time, false, &run) : 0;
+}
+
 int path_fold__item(struct path_fold *f, const struct kernel_item *item,
 		    const struct kernel_threads *threads)
 {
@@ -262,9 +272,9 @@ int path_fold__item(struct path_fold *f, const struct kernel_item *item,
 		if (err)
 			return err;
 	}
-	err = item->kind == KERNEL_CPU ?
-		      0 :
-		      run__item(f, item, time, kernel_threads__find(threads, item->tid), name);
+	err = waker__item(f, item, time, threads);
+	if (!err && item->kind != KERNEL_CPU)
+		err = run__item(f, item, time, kernel_threads__find(threads, item->tid), name);
 	if (!err &&
 	    (item->kind == KERNEL_ON || item->kind == KERNEL_OFF || item->kind == KERNEL_CPU))
 		err = cpu__item(f, item, time, name);

@@ -30,6 +30,7 @@ struct kernel_probes {
 	bool has_faults;			/* they are attached */
 	unsigned int sets;			/* bits, by enum site_set: loaded */
 	unsigned int selected;			/* those of them that are attached */
+	gt_u64 skipped[GT_KIND_END];		/* before kernel_probes__forget_skipped() */
 };
 
 /* Required features of the kernel, and the name in its BTF that shows each. */
@@ -254,6 +255,42 @@ int kernel_probes__attach(struct kernel_probes *k, struct error *error)
 	if (!err)
 		err = kernel_probes__present(k);
 	return err ? explain(err, k->sets, error) : 0;
+}
+
+/* How often the kernel has skipped the program. 0 as well if that is unknown. */
+static uint64_t skipped(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = {};
+	__u32 size = sizeof(info);
+	int fd = bpf_program__fd(program);
+
+	return fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.recursion_misses;
+}
+
+/* A switch is of two threads, of which one or both may be the target's. */
+static void count_skipped(const struct kernel_probes *k, gt_u64 lost[GT_KIND_END])
+{
+	lost[GT_CPU_ON] += skipped(k->skel->progs.sched_switch);
+	lost[GT_WAKING] += skipped(k->skel->progs.sched_waking);
+	lost[GT_SYS_ENTER] += skipped(k->skel->progs.sys_enter);
+	lost[GT_SYS_EXIT] += skipped(k->skel->progs.sys_exit);
+	lost[GT_THREAD] += skipped(k->skel->progs.task_newtask);
+	lost[GT_THREAD] += skipped(k->skel->progs.task_rename);
+}
+
+void kernel_probes__add_skipped(const struct kernel_probes *k, gt_u64 lost[GT_KIND_END])
+{
+	gt_u64 now[GT_KIND_END] = {};
+
+	count_skipped(k, now);
+	for (unsigned int kind = 0; kind < GT_KIND_END; kind++)
+		lost[kind] += now[kind] - k->skipped[kind];
+}
+
+void kernel_probes__forget_skipped(struct kernel_probes *k)
+{
+	memset(k->skipped, 0, sizeof(k->skipped));
+	count_skipped(k, k->skipped);
 }
 
 static bool is_selected(const struct kernel_probes *k, const struct bpf_program *program)

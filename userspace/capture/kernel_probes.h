@@ -11,6 +11,7 @@
 
 #include "capture/rings.h"
 #include "gotrace/config.h"
+#include "gotrace/record.h"
 #include "lib/error.h"
 
 struct kernel_probes;
@@ -33,6 +34,13 @@ int kernel_probes__attach(struct kernel_probes *k, struct error *error);
 void kernel_probes__select(struct kernel_probes *k, unsigned int sets);
 /* With set kernel selected: records the state of each existing thread. 0 or a negative errno. */
 int kernel_probes__present(const struct kernel_probes *k);
+/*
+ * Adds, by kind, how often the kernel did not run a program, because the program was already running on that
+ * CPU: such an event is missing. It may have been another process's.
+ */
+void kernel_probes__add_skipped(const struct kernel_probes *k, gt_u64 lost[GT_KIND_END]);
+/* Counts them from now on. */
+void kernel_probes__forget_skipped(struct kernel_probes *k);
 void kernel_probes__detach(struct kernel_probes *k);  /* NULL allowed */
 void kernel_probes__destroy(struct kernel_probes *k); /* NULL allowed */
 

@@ -168,6 +168,8 @@ int probes__reset(struct probes *p)
 {
 	memset(p->skel->bss_texts, 0, sizeof(*p->skel->bss_texts));
 	memset(p->skel->bss_curg, 0, sizeof(*p->skel->bss_curg));
+	if (p->kernel)
+		kernel_probes__forget_skipped(p->kernel);
 	return rings__reset(&p->rings);
 }
 
@@ -243,6 +245,8 @@ int probes__counters(const struct probes *p, struct gt_counters *ret)
 		for (cpu = 0; cpu < p->rings.cpus; cpu++)
 			for (i = 0; i < words; i++)
 				((gt_u64 *)ret)[i] += ((gt_u64 *)&each[cpu])[i];
+		if (p->kernel)
+			kernel_probes__add_skipped(p->kernel, ret->lost);
 	}
 	free(each);
 	return err;

@@ -305,6 +305,14 @@ static int drain_to_end(struct recorder *r)
 	}
 }
 
+/* The probes are detached, so no slot is reserved any more: what is in the rings is complete. */
+static int drain_rest(struct recorder *r)
+{
+	int n = r->watermark < r->t1 ? recorder__drain(r) : 0;
+
+	return n < 0 ? n : 0;
+}
+
 static int end(struct recorder *r)
 {
 	int err;
@@ -323,7 +331,11 @@ static int end(struct recorder *r)
 	if (!err)
 		err = report_losses(r);
 	recorder__note_cpu(r);
-	detach(r);
+	probes__detach(r->probes);
+	if (!err)
+		err = drain_rest(r);
+	if (r->inl)
+		inline_probes__remove(r->inl);
 	if (!err && r->inl)
 		err = sink__clock_error(r->sink, inline_probes__clock_error_ns(r->inl));
 	if (!err)

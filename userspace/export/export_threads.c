@@ -181,6 +181,17 @@ static void begin_fault(struct export *e, struct exported_thread *t)
 	lane__begin(e, lane, e->now, &slice);
 }
 
+/* A thread that wakes another one has a CPU, even if no event has shown that it got one. */
+static void show_waker(struct export *e, const struct kernel_item *item)
+{
+	uint32_t tid = kernel_item__waker(item);
+	struct exported_thread *t = tid ? map__get(&e->threads, tid) : NULL;
+	const struct kernel_thread *k = t ? kernel_threads__find(e->kernel, tid) : NULL;
+
+	if (k && k->run != t->run)
+		set_state(e, t, k);
+}
+
 /* An arrow from the thread that woke this one, whose next state it leads to. */
 static void wake(struct export *e, struct exported_thread *t, const struct kernel_item *item)
 {
@@ -270,6 +281,7 @@ int export__item(struct export *e, const struct timeline *t, const struct kernel
 		return 0;
 	if (!thread->named && k->name_len)
 		name_thread(e, thread, k);
+	show_waker(e, item);
 	if (item->kind == KERNEL_WAKING && k->run != thread->run)
 		wake(e, thread, item);
 	if (k->run != thread->run)

@@ -193,6 +193,13 @@ static void leave_fault(struct kernel_thread *thread)
 	thread->fault_since = 0;
 }
 
+uint32_t kernel_item__waker(const struct kernel_item *item)
+{
+	bool wakes = item->kind == KERNEL_WAKING && !item->interrupt && item->other != item->tid;
+
+	return wakes ? item->other : 0;
+}
+
 int kernel_threads__apply(struct kernel_threads *t, const struct kernel_item *item)
 {
 	struct kernel_thread *thread, *waker;
@@ -211,8 +218,8 @@ int kernel_threads__apply(struct kernel_threads *t, const struct kernel_item *it
 		leave_cpu(thread, item);
 		break;
 	case KERNEL_WAKING:
-		waker = item->interrupt ? NULL : kernel_threads__find(t, item->other);
-		if (waker && waker != thread)
+		waker = kernel_threads__find(t, kernel_item__waker(item));
+		if (waker)
 			confirm_running(waker, item);
 		wake(thread, item);
 		break;

@@ -103,6 +103,11 @@ void kernel_threads__deinit(struct kernel_threads *t);
 struct kernel_thread *kernel_threads__find(const struct kernel_threads *t, uint32_t tid);
 /* Applies an item; KERNEL_CPU changes nothing. Returns 0 or -ENOMEM. */
 int kernel_threads__apply(struct kernel_threads *t, const struct kernel_item *item);
+/*
+ * The other thread whose state the item may have changed: one that wakes another is on a CPU. 0:
+ * none. It need not be one of the target's.
+ */
+uint32_t kernel_item__waker(const struct kernel_item *item);
 int kernel_threads__set(struct kernel_threads *t, const struct kernel_thread *thread);
 /* Sets the name of a system call, as KERNEL_SYS_ENTER does. Returns 0 or -ENOMEM. */
 int kernel_threads__name_call(struct kernel_threads *t, uint32_t number,

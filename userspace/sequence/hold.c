@@ -87,6 +87,13 @@ bool hold__stalls(struct sequencer *s)
 	return false;
 }
 
+/* The window has ended before what the record waits for: it is lost for the trace. */
+static void omit(struct sequencer *s)
+{
+	s->hold.omitted[s->hold.threads->head->rec.kind]++;
+	thread__next(s, &s->hold.threads);
+}
+
 /*
  * The oldest held record is overdue. False: some other one waits for a thread that is silent, and
  * this one maybe for that.
@@ -95,8 +102,8 @@ static bool end_wait(struct sequencer *s, uint64_t now)
 {
 	if (!hold__stalls(s))
 		thread__take(s, &s->hold.threads, true);
-	else if (now == UINT64_MAX) /* the window has ended before what it waits for */
-		thread__next(s, &s->hold.threads);
+	else if (now == UINT64_MAX)
+		omit(s);
 	else
 		return false;
 	return true;
@@ -121,6 +128,14 @@ void hold__retry(struct sequencer *s, uint64_t now)
 			link = &(*link)->next_held;
 		}
 	}
+}
+
+void hold__finish(struct sequencer *s)
+{
+	hold__retry(s, UINT64_MAX);
+	for (unsigned int kind = 0; kind < GT_KIND_END; kind++)
+		for (; s->hold.omitted[kind]; s->hold.omitted[kind]--)
+			losses__left_out(s, kind, s->t1);
 }
 
 void hold__free_list(struct held *h)

@@ -63,16 +63,26 @@ static bool is_known(const struct runqueue *r, const struct kernel_thread *threa
 	return wait && wait->list && wait->since == thread->since;
 }
 
+static void update(struct runqueue *r, uint32_t tid, uint64_t time)
+{
+	const struct kernel_thread *thread = sequencer__thread(r->t->sequencer, tid);
+
+	if (!thread || thread->run != KERNEL_RUNNABLE || !thread->since)
+		wait_table__end(&r->table, tid, time);
+	else if (!is_known(r, thread))
+		wait_table__begin(&r->table, &r->threads, tid, thread->since, 0);
+}
+
 void runqueue__kernel(struct runqueue *r, const struct kernel_item *item)
 {
-	const struct kernel_thread *thread = sequencer__thread(r->t->sequencer, item->tid);
+	uint32_t waker = kernel_item__waker(item);
 
+	if (waker)
+		update(r, waker, item->time);
 	if (item->kind == KERNEL_ENDED)
 		wait_table__forget(&r->table, item->tid, item->time);
-	else if (!thread || thread->run != KERNEL_RUNNABLE || !thread->since)
-		wait_table__end(&r->table, item->tid, item->time);
-	else if (!is_known(r, thread))
-		wait_table__begin(&r->table, &r->threads, item->tid, thread->since, 0);
+	else
+		update(r, item->tid, item->time);
 }
 
 /* Losses of kernel events are not among the doubts about goroutines. */

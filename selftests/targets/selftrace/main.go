@@ -13,6 +13,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"runtime"
 	"sync/atomic"
 	"time"

@@ -50,6 +50,22 @@ TEST(woken_before_the_sleep)
 	       " kernrun[woken]=5\n");
 }
 
+/* A thread that wakes another one has a CPU, which no event need have shown. */
+TEST(a_waker_has_a_cpu)
+{
+	begin();
+	event(100, EV_SYNC, 0, 0, 0);
+	core(100, 7, 0);
+	start_new(5, 7, 109);
+	off(120, 7, GT_OFF_PREEMPTED);
+	item(130, 8, KERNEL_WAKING, (struct kernel_item){ .other = 7, .cpu = 1 });
+	item(131, 8, KERNEL_WAKING,
+	     (struct kernel_item){ .other = 7, .cpu = 2, .interrupt = true });
+	event(140, EV_SYNC, 0, 0, 0);
+	expect("5 main.worker oncpu=20 gorun=1 kernrun=10 total=31 moved=1 waits=1 longest=10"
+	       " kernrun[preempted]=10\n");
+}
+
 /* Labels and mark assists of goroutines that the trace never introduced. */
 TEST(unknown_goroutines)
 {

@@ -270,6 +270,19 @@ TEST(core_is_held)
 	       "97-99 oncpu g1 m1\n");
 }
 
+/* A thread that wakes another one has a CPU, which no event need have shown. */
+TEST(a_waker_has_a_cpu)
+{
+	all_run(1);
+	core(1, 1, 0);
+	off(10, 1, GT_OFF_PREEMPTED, STRESS, 0);
+	wake(20, 2, 1);
+	expect(1, 5, 30,
+	       "5-10 oncpu g1 m1\n"
+	       "10-20 kernrun g1 m1 first process by=900 by=stress\n"
+	       "20-30 oncpu g1 m1\n");
+}
+
 /* The core was another goroutine's of the same program. */
 TEST(core_is_ours)
 {

@@ -27,6 +27,7 @@ static struct {
 	const char *missing; /* of the kernel's types */
 	char order[64];	     /* what was attached, a letter each */
 	unsigned int detached;
+	int skipped; /* see bpf_obj_get_info_by_fd() */
 	int pipe[2];
 	unsigned int reads, interrupted;
 	int read_error;
@@ -79,6 +80,23 @@ struct bpf_link *bpf_program__attach_iter(const struct bpf_program *program,
 	assert_string_equal(program->name, "present");
 	assert_int_equal(opts->link_info->task.pid, 42);
 	return (struct bpf_link *)&t;
+}
+
+int bpf_program__fd(const struct bpf_program *program)
+{
+	return program->autoload ? 100 + (int)(program - fake.program) : -ENOENT;
+}
+
+/* Each program has been skipped as often as its place in the skeleton, times t.skipped. */
+int bpf_obj_get_info_by_fd(int fd, void *info, __u32 *size)
+{
+	struct bpf_prog_info *program = info;
+
+	assert_int_equal(*size, sizeof(*program));
+	if (t.skipped < 0)
+		return t.skipped;
+	program->recursion_misses = (uint64_t)((fd - 100 + 1) * t.skipped);
+	return 0;
 }
 
 STUB(int, bpf_link__fd, (const struct bpf_link *), 5)
@@ -211,6 +229,39 @@ TEST(order)
 	assert_int_equal(attach_for(FAULT), 0);
 	assert_string_equal(t.order, "pmMb");
 	kernel_probes__detach(NULL);
+}
+
+static uint64_t number_of(const char *name)
+{
+	for (unsigned int i = 0; i < fake.programs; i++)
+		if (!strcmp(fake.program[i].name, name))
+			return i + 1;
+	return 0;
+}
+
+/* Runs of programs that the kernel has skipped are lost records of what the program reports. */
+TEST(skipped_programs)
+{
+	gt_u64 lost[GT_KIND_END] = { [GT_WAKING] = 1 };
+
+	assert_int_equal(open_for(KERNEL), 0);
+	t.skipped = 10;
+	kernel_probes__forget_skipped(t.k);
+	t.skipped = 12;
+	kernel_probes__add_skipped(t.k, lost);
+	assert_int_equal(lost[GT_CPU_ON], 2 * number_of("sched_switch"));
+	assert_int_equal(lost[GT_WAKING], 1 + 2 * number_of("sched_waking"));
+	assert_int_equal(lost[GT_SYS_ENTER], 2 * number_of("sys_enter"));
+	assert_int_equal(lost[GT_SYS_EXIT], 2 * number_of("sys_exit"));
+	assert_int_equal(lost[GT_THREAD],
+			 2 * (number_of("task_newtask") + number_of("task_rename")));
+	memset(lost, 0, sizeof(lost));
+	t.skipped = -EPERM;
+	kernel_probes__forget_skipped(t.k);
+	t.skipped = 0;
+	kernel_probes__add_skipped(t.k, lost);
+	for (unsigned int kind = 0; kind < GT_KIND_END; kind++)
+		assert_int_equal(lost[kind], 0);
 }
 
 TEST(cannot_attach)

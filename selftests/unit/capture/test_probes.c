@@ -48,6 +48,7 @@ static struct {
 	bool kfuncs, no_rings;
 	unsigned int kernels, samplers, hz, selected;
 	struct gt_counters counters[2];
+	gt_u64 skipped;
 
 	struct site site[200];
 	struct site_list sites;
@@ -210,6 +211,16 @@ int kernel_probes__attach(struct kernel_probes *k, struct error *err)
 }
 
 STUB_VOID(kernel_probes__detach, (struct kernel_probes *))
+
+void kernel_probes__add_skipped(const struct kernel_probes *k, gt_u64 lost[GT_KIND_END])
+{
+	lost[GT_WAKING] += t.skipped;
+}
+
+void kernel_probes__forget_skipped(struct kernel_probes *k)
+{
+	t.skipped = 0;
+}
 
 void kernel_probes__select(struct kernel_probes *k, unsigned int sets)
 {
@@ -617,7 +628,9 @@ TEST(resets)
 	probes__start_slots(t.s);
 	probes__detach(t.s);
 	memset(&fake.rodata, 0xff, sizeof(fake.rodata)); /* all that is mapped */
+	t.skipped = 3;
 	assert_int_equal(probes__reset(t.s), -E2BIG);
+	assert_int_equal(t.skipped, 0);
 	for (size_t i = 0; i < sizeof(fake.rodata); i++)
 		assert_int_equal(fake.rodata.bytes[i], 0);
 }
@@ -629,10 +642,12 @@ TEST(counters)
 	t.counters[0].lost[3] = 5;
 	t.counters[1].lost[3] = 7;
 	t.counters[1].read_errors = 2;
+	t.skipped = 4;
 	assert_int_equal(open_it(), 0);
 	memset(&got, 1, sizeof(got));
 	assert_int_equal(probes__counters(t.s, &got), 0);
 	assert_int_equal(got.lost[3], 12);
 	assert_int_equal(got.lost[0], 0);
+	assert_int_equal(got.lost[GT_WAKING], 4);
 	assert_int_equal(got.read_errors, 2);
 }

@@ -328,6 +328,16 @@ TEST(patience_at_the_end)
 	assert_in_range(fake.now, t.t1 + 3 * MS, t.t1 + 4 * MS);
 }
 
+/* A record that a program had begun is there at the latest when the probes are detached. */
+TEST(a_record_after_the_end)
+{
+	t.stuck = T0 + 500 * MS;
+	t.detach_frees = true;
+	assert_int_equal(run(), 0);
+	assert_int_equal(t.t1, T0 + 1000 * MS);
+	assert_true(t.watermark >= t.t1);
+}
+
 TEST(pauses)
 {
 	t.opts.duration_ns = 105 * MS + MS / 2;

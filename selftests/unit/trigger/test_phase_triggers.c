@@ -120,6 +120,18 @@ TEST(runqueue)
 	expect_none(80);
 }
 
+/* The thread wakes another one: it has a CPU, which no event need have shown. */
+TEST(runqueue_waker)
+{
+	struct kernel_item wakes = { .time = 4 * MS, .tid = 9, .kind = KERNEL_WAKING, .other = 3 };
+
+	watch("runqueue:5ms", NULL, NULL);
+	item(1, KERNEL_WAKING, KERNEL_RUNNABLE, 1);
+	watched.thread.run = KERNEL_RUNNING;
+	made.watch.kernel(made.watch.ctx, &wakes);
+	expect_none(30);
+}
+
 static int checked(const char *text, uint32_t sets, char **ret)
 {
 	static struct error error;

@@ -77,6 +77,11 @@ type piece struct {
 	run          *Run
 }
 
+// moved: the piece begins with an item that counts at another time than its own.
+func (p *piece) moved(before piece) bool {
+	return p.run != nil && p.run != before.run && p.run.Counts != p.run.At
+}
+
 // pieces returns those of a goroutine up to the trace's end; false: its thread was unknown in one
 // of the window.
 func (m *Model) pieces(g *Goroutine, from, to int64) ([]piece, bool) {
@@ -101,7 +106,9 @@ func (m *Model) pieces(g *Goroutine, from, to int64) ([]piece, bool) {
 					until = min(until, t.Runs[j+1].Counts)
 				}
 				p := piece{from: max(s.At, run.Counts), to: until, run: run}
-				if p.from >= p.to {
+				// One of no length counts if the thread has changed within the state, or after the last event.
+				late := run.Late && i+1 == len(g.States)
+				if p.from > p.to || p.from == p.to && !late && (run.Late || run.Counts <= s.At) {
 					continue
 				}
 				p.part, p.reason = m.part(t, s, run)
@@ -228,9 +235,8 @@ func (m *Model) Figures(id, from, to int64) (Figures, bool) {
 		if p.part == "kernel_runnable" {
 			waited, waits = waited+ns, true
 		}
-		ends := i+1 < len(pieces) && pieces[i+1].part != "kernel_runnable"
-		if waits && ends {
-			if p.to > from && p.to <= to {
+		if waits && i+1 < len(pieces) && pieces[i+1].part != "kernel_runnable" {
+			if p.to > from && p.to <= to && (waited > 0 || !pieces[i+1].moved(p)) {
 				delays = append(delays, waited)
 			}
 			waited, waits = 0, false

@@ -61,7 +61,7 @@ func (m *Model) goroutineQueueWaits(to int64) (all []Wait, early map[[2]int64]bo
 					continue
 				}
 			}
-			if w.Goroutine = owner(t.On, w.To); w.Goroutine == None {
+			if w.Goroutine = owner(t.On, w.To); w.Goroutine == None || w.To == w.From {
 				continue
 			}
 			if r.Guess {

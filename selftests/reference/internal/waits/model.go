@@ -51,6 +51,7 @@ type Line struct {
 	Frame     struct{ Func string }
 
 	counts int64 // an item: its time for latency, not after the event that follows it
+	late   bool  // that is not its own time
 }
 
 func id(p *int64) int64 {
@@ -89,6 +90,7 @@ type Run struct {
 	Done       bool // a sleep: the system call has ended, not for a signal
 	Guess      bool // from before the thread's first item
 	Got        bool // running: with an on_cpu, not confirmed by a later item
+	Late       bool // after the last event, with whose time it counts for latency
 }
 
 func (r *Run) asleep() bool { return r.Is == "sleeping" || r.Is == "disk" || r.Is == "stopped" }
@@ -130,6 +132,7 @@ type Goroutine struct {
 // Thread is the state of one thread over time.
 type Thread struct {
 	Runs  []Run
+	Steps []Run // those that take time: the others are no part of a path
 	Calls []Call
 	On    []Own
 	woken *Line // a wake-up that came while it ran
@@ -175,7 +178,7 @@ func Load(lines []*Line) *Model {
 		if lines[i].Kind != "Kernel" {
 			until = lines[i].Time
 		}
-		lines[i].counts = min(lines[i].Time, until)
+		lines[i].counts, lines[i].late = min(lines[i].Time, until), lines[i].Time > until
 	}
 	for _, l := range lines {
 		now = max(now, l.counts)
@@ -198,6 +201,13 @@ func Load(lines []*Line) *Model {
 		} else {
 			m.event(l)
 			m.End = l.Time
+		}
+	}
+	for _, t := range m.Threads {
+		for i, r := range t.Runs {
+			if i+1 == len(t.Runs) || r.At < t.Runs[i+1].At {
+				t.Steps = append(t.Steps, r)
+			}
 		}
 	}
 	return m
@@ -227,7 +237,7 @@ func (g *Goroutine) before(time int64) int {
 }
 
 func (t *Thread) before(time int64) int {
-	return before(len(t.Runs), func(i int) int64 { return t.Runs[i].At }, time)
+	return before(len(t.Steps), func(i int) int64 { return t.Steps[i].At }, time)
 }
 
 func ownBefore(list []Own, time int64) int {
@@ -382,6 +392,9 @@ func (m *Model) item(l *Line) {
 	}
 	t := m.thread(*l.M)
 	m.place(l)
+	if by := m.Threads[l.By.M]; l.Event == "waking" && !l.Interrupt && by != t && by != nil {
+		by.runs(l)
+	}
 	if len(t.Runs) == 0 {
 		t.guess(l)
 		if t.Runs[0].Is == "running" && len(m.Cores[l.CPU]) == 0 {
@@ -389,7 +402,7 @@ func (m *Model) item(l *Line) {
 		}
 	}
 	last := t.Runs[len(t.Runs)-1]
-	next := Run{At: max(l.Time, last.At), Counts: l.counts, CPU: l.CPU, Call: t.call(), Fault: t.fault, Is: "running"}
+	next := Run{At: max(l.Time, last.At), Counts: l.counts, Late: l.late, CPU: l.CPU, Call: t.call(), Fault: t.fault, Is: "running"}
 	switch l.Event {
 	case "on_cpu":
 		t.woken, next.Got = nil, true
@@ -453,6 +466,19 @@ func (m *Model) item(l *Line) {
 		return
 	}
 	t.Runs = append(t.Runs, next)
+}
+
+// runs: the thread wakes another one, so it has a CPU, even if no item has shown that it got one. It does
+// not leave it to sleep just then.
+func (t *Thread) runs(l *Line) {
+	if len(t.Runs) == 0 {
+		return
+	}
+	t.woken = nil
+	last := t.Runs[len(t.Runs)-1]
+	if last.Is != "running" || last.CPU != l.CPU {
+		t.Runs = append(t.Runs, Run{At: max(l.Time, last.At), Counts: l.counts, Late: l.late, CPU: l.CPU, Call: t.call(), Fault: t.fault, Is: "running"})
+	}
 }
 
 func (t *Thread) off(m *Model, l *Line, next *Run) {

@@ -186,7 +186,7 @@ func (w *walk) thread(g int64, s State, m, lo, hi int64, depth int) {
 			hi = since
 			continue
 		}
-		run := &t.Runs[i]
+		run := &t.Steps[i]
 		seg.guess = run.Guess
 		if run.asleep() {
 			hi = w.asleep(t, i, m, seg, lo, hi)
@@ -212,7 +212,7 @@ func (w *walk) thread(g int64, s State, m, lo, hi int64, depth int) {
 
 // asleep adds the segments of the i-th run of a thread, a sleep, and returns where they begin.
 func (w *walk) asleep(t *Thread, i int, m int64, seg Segment, lo, hi int64) int64 {
-	run := &t.Runs[i]
+	run := &t.Steps[i]
 	seg.Reason = run.Is
 	if run.Fault {
 		seg.Reason = "page fault"
@@ -225,7 +225,7 @@ func (w *walk) asleep(t *Thread, i int, m int64, seg Segment, lo, hi int64) int6
 		seg.Syscall = run.Call
 	}
 	if !run.Over {
-		if i == len(t.Runs)-1 {
+		if i == len(t.Steps)-1 {
 			seg.Cause = "pending"
 		}
 		lo = max(lo, run.At)
@@ -233,8 +233,8 @@ func (w *walk) asleep(t *Thread, i int, m int64, seg Segment, lo, hi int64) int6
 		return lo
 	}
 	first, last := w.retries(t, i, m)
-	lo = max(lo, t.Runs[first].At)
-	end := &t.Runs[last]
+	lo = max(lo, t.Steps[first].At)
+	end := &t.Steps[last]
 	waker := w.Threads[end.Waker.M]
 	switch {
 	case end.Interrupt:
@@ -242,7 +242,7 @@ func (w *walk) asleep(t *Thread, i int, m int64, seg Segment, lo, hi int64) int6
 	case waker == nil:
 		w.process(&seg, end.Waker)
 	case end.Waker.M != m:
-		by := owner(waker.On, t.Runs[last+1].At)
+		by := owner(waker.On, t.Steps[last+1].At)
 		if w.chain < 100 && (by != None || seg.Kind == "syscall-blocked" || seg.Goroutine == nil) {
 			w.chain++
 			if by != None {
@@ -265,23 +265,23 @@ func (w *walk) asleep(t *Thread, i int, m int64, seg Segment, lo, hi int64) int6
 // goroutine interrupt it, and it continues within 50 us of running.
 func (w *walk) retries(t *Thread, i int, m int64) (first, last int) {
 	signal := func(i int) bool {
-		r := &t.Runs[i]
+		r := &t.Steps[i]
 		waker := w.Threads[r.Waker.M]
-		return r.Over && !r.Interrupt && !r.Done && waker != nil && i+1 < len(t.Runs) && owner(waker.On, t.Runs[i+1].At) == None
+		return r.Over && !r.Interrupt && !r.Done && waker != nil && i+1 < len(t.Steps) && owner(waker.On, t.Steps[i+1].At) == None
 	}
 	next := func(i, step int) int { // the neighbour that continues the same call, or -1
 		var ran int64
-		for j := i + step; j >= 0 && j < len(t.Runs); j += step {
-			switch r := &t.Runs[j]; {
+		for j := i + step; j >= 0 && j < len(t.Steps); j += step {
+			switch r := &t.Steps[j]; {
 			case r.Is == "running":
-				if j+1 < len(t.Runs) {
-					ran += t.Runs[j+1].At - r.At
+				if j+1 < len(t.Steps) {
+					ran += t.Steps[j+1].At - r.At
 				}
 				if ran >= 50000 {
 					return -1
 				}
 			case r.Is == "runnable":
-			case r.Is == t.Runs[i].Is && r.Call == t.Runs[i].Call:
+			case r.Is == t.Steps[i].Is && r.Call == t.Steps[i].Call:
 				return j
 			default:
 				return -1
@@ -290,7 +290,7 @@ func (w *walk) retries(t *Thread, i int, m int64) (first, last int) {
 		return -1
 	}
 	first, last = i, i
-	if t.Runs[i].Call == "" {
+	if t.Steps[i].Call == "" {
 		return
 	}
 	const most = 4096 // changes that a wait is followed through: see gotrace(1)
@@ -301,7 +301,7 @@ func (w *walk) retries(t *Thread, i int, m int64) (first, last int) {
 		if j = next(j, 1); j < 0 || j >= i+most {
 			break
 		}
-		if t.Runs[j].Over && !signal(j) {
+		if t.Steps[j].Over && !signal(j) {
 			last = j
 			break
 		}
@@ -348,14 +348,14 @@ func (w *walk) blame(seg *Segment, g, hi int64, who Peer) {
 // core returns the thread on the CPU that a thread waited for in its i-th run, and since when. A
 // preempted thread waits for the CPU that it had, a woken one for the CPU that it gets.
 func (w *walk) core(t *Thread, i int, g int64, seg *Segment, since, hi int64) int64 {
-	run := &t.Runs[i]
+	run := &t.Steps[i]
 	cpu := run.CPU
 	if !run.Woken {
 		w.blame(seg, g, hi, run.Then)
 		return since
 	}
-	if i+1 < len(t.Runs) && t.Runs[i+1].Is == "running" {
-		cpu = t.Runs[i+1].CPU
+	if i+1 < len(t.Steps) && t.Steps[i+1].Is == "running" {
+		cpu = t.Steps[i+1].CPU
 	}
 	list := w.Cores[cpu]
 	n := before(len(list), func(i int) int64 { return list[i].At }, hi)
@@ -387,11 +387,11 @@ func (w *walk) runnable(g int64, s, next State, lo, hi int64, depth int) {
 		}
 		if t := w.Threads[next.M]; (seg.Cause == "idle" || seg.Cause == "") && s.Over && t != nil && next.Is == "Running" {
 			if i := t.before(hi); i >= 0 {
-				since = max(since, t.Runs[i].At)
-				if t.Runs[i].Guess {
+				since = max(since, t.Steps[i].At)
+				if t.Steps[i].Guess {
 					seg.guess = true
 				}
-				if t.Runs[i].Is == "runnable" {
+				if t.Steps[i].Is == "runnable" {
 					since = max(since, w.core(t, i, g, &seg, since, hi))
 				}
 			}
@@ -493,14 +493,14 @@ func (t *Thread) lastSleep(end int64) (*Run, int64) {
 	n := t.before(end)
 	o := ownBefore(t.On, end)
 	for i := n - 1; i >= 0 && i >= n-4; i-- {
-		if !t.Runs[i].Over {
+		if !t.Steps[i].Over {
 			continue
 		}
-		woken := t.Runs[i+1].At
+		woken := t.Steps[i+1].At
 		if o >= 0 && (t.On[o].G != None || t.On[o].At > woken) {
 			return nil, 0
 		}
-		return &t.Runs[i], woken
+		return &t.Steps[i], woken
 	}
 	return nil, 0
 }

@@ -1,0 +1,118 @@
+package waits
+
+import (
+	"strings"
+	"testing"
+)
+
+// The goroutine 1 begins to run on thread 7, which has CPU 0, at 10.
+const begin = `
+{"time":0,"kind":"Sync"}
+{"time":5,"kind":"Kernel","event":"on_cpu","m":7,"cpu":0}
+{"time":9,"kind":"StateTransition","goroutine":1,"from":"NotExist","to":"Runnable"}
+{"time":10,"m":7,"p":0,"kind":"StateTransition","goroutine":1,"from":"Runnable","to":"Running"}
+`
+
+func load(t *testing.T, lines string) *Model {
+	t.Helper()
+	all, err := ReadLines(strings.NewReader(begin + lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Load(all)
+}
+
+func expect(t *testing.T, lines string, want Figures) {
+	t.Helper()
+	m := load(t, lines)
+	got, known := m.Figures(1, m.Start, m.End)
+	for name, value := range want {
+		if got[name] != value {
+			t.Errorf("%s is %d instead of %d", name, got[name], value)
+		}
+	}
+	if !known {
+		t.Errorf("unknown: %v", got)
+	}
+}
+
+// The same in selftests/unit/analysis/test_latency_edges.c: a_waker_has_a_cpu().
+func TestWakerHasCPU(t *testing.T) {
+	lines := `
+{"time":20,"kind":"Kernel","event":"off_cpu","m":7,"cpu":0,"why":"preempted","then":{"m":99}}
+{"time":30,"kind":"Kernel","event":"waking","m":8,"cpu":1,"by":{"m":7}}
+{"time":31,"kind":"Kernel","event":"waking","m":8,"cpu":2,"by":{"m":7},"interrupt":true}
+{"time":40,"kind":"Sync"}
+`
+	expect(t, lines, Figures{
+		"oncpu_ns": 20, "kernel_runnable_ns": 10, "migrations": 1, "run_queue_delays.count": 1, "run_queue_delays.max_ns": 10,
+	})
+	var kinds []string
+	for _, s := range load(t, lines).Path(1, 10, 40) {
+		kinds = append(kinds, s.Kind)
+	}
+	if got := strings.Join(kinds, " "); got != "on-CPU kernel-runnable on-CPU" {
+		t.Errorf("path: %s", got)
+	}
+}
+
+// A thread that is woken while it runs, and wakes another one, sleeps if it then leaves its CPU to sleep.
+func TestWakerSleeps(t *testing.T) {
+	expect(t, `
+{"time":20,"kind":"Kernel","event":"waking","m":7,"cpu":1,"by":{"m":9}}
+{"time":21,"kind":"Kernel","event":"waking","m":8,"cpu":0,"by":{"m":7}}
+{"time":22,"kind":"Kernel","event":"off_cpu","m":7,"cpu":0,"why":"sleeping","then":{"m":0}}
+{"time":40,"kind":"Sync"}
+`, Figures{"oncpu_ns": 12, "kernel_blocked_ns": 18, "kernel_runnable_ns": 0})
+}
+
+// The same in test_latency.c: after_the_last_event(). A wait that began before it counts, and so does a
+// migration.
+func TestAfterLastEvent(t *testing.T) {
+	expect(t, `
+{"time":20,"kind":"Kernel","event":"off_cpu","m":7,"cpu":0,"why":"sleeping","then":{"m":0}}
+{"time":30,"kind":"Kernel","event":"waking","m":7,"cpu":0,"by":{"m":9}}
+{"time":45,"kind":"Kernel","event":"on_cpu","m":7,"cpu":1}
+{"time":50,"kind":"Kernel","event":"off_cpu","m":7,"cpu":1,"why":"sleeping","then":{"m":0}}
+{"time":60,"kind":"Kernel","event":"waking","m":7,"cpu":1,"by":{"m":9}}
+{"time":65,"kind":"Kernel","event":"on_cpu","m":7,"cpu":1}
+{"time":40,"kind":"Sync"}
+`, Figures{
+		"oncpu_ns": 10, "kernel_blocked_ns": 10, "kernel_runnable_ns": 10, "migrations": 1,
+		"run_queue_delays.count": 1, "run_queue_delays.max_ns": 10,
+	})
+}
+
+// The same in test_latency.c: running(). Two events of one time: the wait for a CPU has no length, but is
+// one, and a CPU that a thread has for no time separates two waits.
+func TestNoLength(t *testing.T) {
+	expect(t, `
+{"time":20,"kind":"Kernel","event":"off_cpu","m":7,"cpu":0,"why":"sleeping","then":{"m":0}}
+{"time":30,"kind":"Kernel","event":"waking","m":7,"cpu":0,"by":{"m":9}}
+{"time":30,"kind":"Kernel","event":"on_cpu","m":7,"cpu":0}
+{"time":50,"kind":"Kernel","event":"off_cpu","m":7,"cpu":0,"why":"preempted","then":{"m":9}}
+{"time":55,"kind":"Kernel","event":"on_cpu","m":7,"cpu":0}
+{"time":55,"kind":"Kernel","event":"off_cpu","m":7,"cpu":0,"why":"preempted","then":{"m":9}}
+{"time":60,"kind":"Kernel","event":"on_cpu","m":7,"cpu":0}
+{"time":70,"kind":"Sync"}
+`, Figures{"run_queue_delays.count": 3, "run_queue_delays.max_ns": 5, "kernel_runnable_ns": 10})
+}
+
+// A sleep that takes no time is no part of a path; a wait for a CPU of no length is none of `gotrace waits`.
+func TestPathSteps(t *testing.T) {
+	m := load(t, `
+{"time":20,"kind":"Kernel","event":"off_cpu","m":7,"cpu":0,"why":"sleeping","then":{"m":0}}
+{"time":20,"kind":"Kernel","event":"waking","m":7,"cpu":0,"by":{"m":9}}
+{"time":20,"kind":"Kernel","event":"on_cpu","m":7,"cpu":0}
+{"time":70,"kind":"Sync"}
+`)
+	for _, s := range m.Path(1, 10, 70) {
+		if s.Kind != "on-CPU" {
+			t.Errorf("path: %v", s)
+		}
+	}
+	all, _ := m.Longest([]*Line{{}}, "runqueue", 0, 71)
+	if len(all) != 0 {
+		t.Errorf("waits: %v", all)
+	}
+}
