@@ -201,9 +201,12 @@ $(call objects,userspace/inline/trampoline_x86.c): override CFLAGS := -O2 -g -fP
 	-mgeneral-regs-only -mno-red-zone -fno-stack-protector -fcf-protection=none \
 	-fno-jump-tables -fno-asynchronous-unwind-tables -fno-tree-loop-distribute-patterns
 
+# A program takes only the objects that it needs from an archive. So all of them are also linked with each
+# other, which fails if two define the same name. It takes 0.2 s of CPU time.
 $(OUT)/libgotrace.a: $(call objects,$(LIB_SRCS))
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
+	$(Q)$(CC) $(NO_LTO) -r -nostdlib -Wl,--strip-debug $^ -o $@.o && rm $@.o
 
 $(OUT)/gotrace-bpf: $(call objects,$(TOOL_SRCS)) $(OUT)/libgotrace.a
 	$(call say,LINK,$@)

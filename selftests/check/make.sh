@@ -1,6 +1,7 @@
 #!/bin/bash
-# Tests the Makefile's user interface: `make help` lists every target and every variable, and `make
-# compile_commands.json` records how each C file is compiled.
+# Tests the Makefile's user interface: `make help` lists every target and every variable, `make
+# compile_commands.json` records how each C file is compiled, and two definitions of a name in the
+# library are an error.
 # parallel
 # timeout: 120
 . "$(dirname "$0")/../lib.sh"
@@ -71,6 +72,19 @@ compiles() # each file compiles with its recorded command
 	[ -n "$command" ] && eval "${command% -o *} -o $tmp/map.o" && [ -s "$tmp/map.o" ]
 }
 
+# SOURCE...: makes a library of these files
+library()
+{
+	make --no-print-directory OUT="$tmp/library" LIB_SRCS="$*" lib
+}
+
+two_definitions()
+{
+	echo 'void map__free(void *map); void map__free(void *map) {}' >"$tmp/planted.c"
+	! library userspace/lib/map.c "$tmp/planted.c" >"$tmp/out" 2>&1 &&
+		grep -F 'multiple definition of `map__free' "$tmp/out" && [ ! -e "$tmp/library/libgotrace.a" ]
+}
+
 ktap_start
 try "make help lists each target" lists_targets Makefile
 try "make help lists each variable" lists_variables Makefile
@@ -79,4 +93,6 @@ try "an unlisted target is found" finds targets '.PHONY: planted'
 try "an unlisted variable is found" finds variables 'PLANTED ?= 1'
 try "compile_commands.json has each C file of userspace" database
 try "the recorded commands compile" compiles
+try "a library of one file builds" library userspace/lib/map.c
+try "two definitions of a name in the library are an error" two_definitions
 ktap_end

@@ -39,7 +39,7 @@ struct triggers *triggers__create(const struct trigger_opts *opts, struct flight
 	t->flight = flight;
 	for (size_t i = 0; i < opts->n; i++)
 		t->trigger[i].condition = opts->condition[i];
-	if (waits__create(&t->waits, t) || phases__create(&t->phases, t) ||
+	if (wait_triggers__create(&t->waits, t) || phases__create(&t->phases, t) ||
 	    runqueue__create(&t->runqueue, t) || call_triggers__create(&t->calls, t) ||
 	    process_triggers__create(&t->process, t)) {
 		triggers__destroy(t);
@@ -54,7 +54,7 @@ void triggers__destroy(struct triggers *t)
 		return;
 	for (size_t i = 0; i < t->opts.n; i++)
 		report_limited(&t->trigger[i]);
-	waits__destroy(t->waits);
+	wait_triggers__destroy(t->waits);
 	phases__destroy(t->phases);
 	runqueue__destroy(t->runqueue);
 	call_triggers__destroy(t->calls);
@@ -120,7 +120,7 @@ static void on_event(void *ctx, const struct watch_event *ev)
 	struct triggers *t = ctx;
 
 	if (t->waits)
-		waits__event(t->waits, ev);
+		wait_triggers__event(t->waits, ev);
 	if (t->phases)
 		phases__event(t->phases, ev);
 	if (t->calls)
@@ -132,7 +132,7 @@ static void on_kernel(void *ctx, const struct kernel_item *item)
 	struct triggers *t = ctx;
 
 	if (t->waits)
-		waits__kernel(t->waits, item);
+		wait_triggers__kernel(t->waits, item);
 	if (t->runqueue)
 		runqueue__kernel(t->runqueue, item);
 }
@@ -151,7 +151,7 @@ void triggers__poll(struct triggers *t)
 void triggers__watermark(struct triggers *t, uint64_t time)
 {
 	if (t->waits)
-		waits__watermark(t->waits, time);
+		wait_triggers__watermark(t->waits, time);
 	if (t->phases)
 		phases__watermark(t->phases, time);
 	if (t->runqueue)

@@ -16,7 +16,7 @@ struct trigger {
 
 struct phases;
 struct runqueue;
-struct waits;
+struct wait_triggers;
 struct call_triggers;
 struct process_triggers;
 
@@ -26,7 +26,8 @@ struct triggers {
 	const struct sequencer *sequencer;
 	const struct intern *intern;
 	struct trigger trigger[CONDITIONS_MAX];
-	struct waits *waits; /* NULL: no such conditions; the same for the other detectors */
+	struct wait_triggers
+		*waits; /* NULL: no such conditions; the same for the other detectors */
 	struct phases *phases;
 	struct runqueue *runqueue;
 	uint64_t started;	     /* CLOCK_MONOTONIC, ns; what was before is not in the trace */

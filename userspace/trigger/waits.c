@@ -28,7 +28,7 @@ struct call {
 	bool of_goroutine; /* a goroutine on the thread is in a system call */
 };
 
-struct waits {
+struct wait_triggers {
 	struct triggers *t;
 	struct wait_table table; /* by goid */
 	struct wait_list runnable, blocked, in_call;
@@ -50,7 +50,7 @@ static bool is_idle_function(const char *function)
 	       !strcmp(function, "runtime/pprof.profileWriter");
 }
 
-static const char *text_of(const struct waits *w, uint32_t id, char ret[CONDITION_TEXT_MAX])
+static const char *text_of(const struct wait_triggers *w, uint32_t id, char ret[CONDITION_TEXT_MAX])
 {
 	struct trace_string text = intern__text_at(w->t->intern, id);
 
@@ -58,7 +58,7 @@ static const char *text_of(const struct waits *w, uint32_t id, char ret[CONDITIO
 	return ret;
 }
 
-static const char *name_of_call(const struct waits *w, const struct wait *wait)
+static const char *name_of_call(const struct wait_triggers *w, const struct wait *wait)
 {
 	const struct call *call = map__get(&w->calls, wait->tid);
 	const char *name = call && call->number != NO_CALL ? kernel__syscall(call->number) : NULL;
@@ -70,7 +70,7 @@ static const char *name_of_call(const struct waits *w, const struct wait *wait)
  * The thread may have left the system call without a sign that it had to wait for a P, which is
  * certain only with its next record.
  */
-static bool has_left(const struct waits *w, const struct wait *wait, uint64_t limit)
+static bool has_left(const struct wait_triggers *w, const struct wait *wait, uint64_t limit)
 {
 	uint64_t left = sequencer__left_call(w->t->sequencer, wait->tid);
 
@@ -78,8 +78,8 @@ static bool has_left(const struct waits *w, const struct wait *wait, uint64_t li
 }
 
 /* `function`: the name of the goroutine's start function, or "". */
-static bool counts(const struct waits *w, const struct condition *c, const struct wait *wait,
-		   const char *function, bool is_runtime)
+static bool counts(const struct wait_triggers *w, const struct condition *c,
+		   const struct wait *wait, const char *function, bool is_runtime)
 {
 	char reason[CONDITION_TEXT_MAX];
 
@@ -100,7 +100,7 @@ static bool counts(const struct waits *w, const struct condition *c, const struc
 static bool evaluate(void *ctx, const struct condition *c, const struct wait *wait,
 		     char ret[WAIT_TEXT_MAX])
 {
-	const struct waits *w = ctx;
+	const struct wait_triggers *w = ctx;
 	bool is_runtime;
 	struct trace_string start =
 		sequencer__start_function(w->t->sequencer, wait->key, &is_runtime);
@@ -124,9 +124,9 @@ static bool evaluate(void *ctx, const struct condition *c, const struct wait *wa
 	return true;
 }
 
-int waits__create(struct waits **ret, struct triggers *t)
+int wait_triggers__create(struct wait_triggers **ret, struct triggers *t)
 {
-	struct waits *w = calloc(1, sizeof(*w));
+	struct wait_triggers *w = calloc(1, sizeof(*w));
 
 	*ret = w;
 	if (!w)
@@ -138,12 +138,12 @@ int waits__create(struct waits **ret, struct triggers *t)
 	wait_list__watch(&w->in_call, t, TRIGGER_SYSCALL);
 	if (w->runnable.n || w->blocked.n || w->in_call.n)
 		return 0;
-	waits__destroy(w);
+	wait_triggers__destroy(w);
 	*ret = NULL;
 	return 0;
 }
 
-void waits__destroy(struct waits *w)
+void wait_triggers__destroy(struct wait_triggers *w)
 {
 	if (!w)
 		return;
@@ -153,7 +153,7 @@ void waits__destroy(struct waits *w)
 }
 
 /* NULL: none, and there is no room for it. */
-static struct call *call_of(struct waits *w, uint32_t tid)
+static struct call *call_of(struct wait_triggers *w, uint32_t tid)
 {
 	struct call *call = map__get(&w->calls, tid);
 
@@ -167,7 +167,7 @@ static struct call *call_of(struct waits *w, uint32_t tid)
 	return call;
 }
 
-static void enter_call(struct waits *w, const struct watch_event *ev)
+static void enter_call(struct wait_triggers *w, const struct watch_event *ev)
 {
 	struct wait *wait = wait_table__begin(&w->table, &w->in_call, ev->goid, ev->time, 0);
 	struct call *call = wait ? call_of(w, ev->tid) : NULL;
@@ -182,7 +182,7 @@ static void enter_call(struct waits *w, const struct watch_event *ev)
 }
 
 /* The end is evaluated by the name; the thread's next system call is not the goroutine's. */
-static void leave_call(struct waits *w, uint32_t tid)
+static void leave_call(struct wait_triggers *w, uint32_t tid)
 {
 	struct call *call = map__get(&w->calls, tid);
 
@@ -190,7 +190,7 @@ static void leave_call(struct waits *w, uint32_t tid)
 		call->of_goroutine = false;
 }
 
-void waits__kernel(struct waits *w, const struct kernel_item *item)
+void wait_triggers__kernel(struct wait_triggers *w, const struct kernel_item *item)
 {
 	struct call *call;
 
@@ -207,7 +207,7 @@ void waits__kernel(struct waits *w, const struct kernel_item *item)
 	call->entered = item->time;
 }
 
-void waits__event(struct waits *w, const struct watch_event *ev)
+void wait_triggers__event(struct wait_triggers *w, const struct watch_event *ev)
 {
 	switch (ev->type) {
 	case EV_GO_CREATE:
@@ -249,7 +249,7 @@ void waits__event(struct waits *w, const struct watch_event *ev)
 	}
 }
 
-void waits__watermark(struct waits *w, uint64_t time)
+void wait_triggers__watermark(struct wait_triggers *w, uint64_t time)
 {
 	struct wait_list *const lists[] = { &w->runnable, &w->blocked, &w->in_call };
 
