@@ -355,7 +355,7 @@ if try "perf is installed" selftests/deps.sh linux-perf && try "the reader build
 	try "traces of Go 1.21 and older" extract_corpus "$ORACLE_GO" && try "a run, recorded five times" record_run; then
 	try "CPU competitors match perf script" competitors_match_perf
 	try "the CPU-bound competitor was running" competitor_is_running
-	try "default clock" is_fitted none
+	in_all try "default clock" is_fitted none
 	in_all try "CLOCK_MONOTONIC_RAW" is_fitted raw
 	in_all try "a trace of runtime/trace gets kernel events" gets_kernel_events
 	for v in $(in_all echo 22 23 25) 26; do

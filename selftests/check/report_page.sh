@@ -87,7 +87,7 @@ if ! try "the browser is installed" locked selftests/deps.sh "${PACKAGES[@]}"; t
 	ktap_end
 fi
 try "a report" report
-in_all try "the kernel's states under goroutines are those of the events" kernel_states
+try "the kernel's states under goroutines are those of the events" kernel_states
 in_all try "the run queue over time is that of an export" run_queue
 in_all try "the pictures of the documentation can be made again" pictures
 try "names that are HTML" hostile_names

@@ -2,7 +2,9 @@
 # Tests the test runner and the dependency installer, on which all other results depend: the runner
 # must count everything that is not a pass as a failure, and the installer must derive the backports
 # source from either form of apt source.
+# parallel
 . "$(dirname "$0")/../lib.sh"
+unset FRESH # the kept results of scripts are tested, too
 
 # NAME EXPECTED < SCRIPT: runs the runner on this single script and compares its closing line and
 # exit status

@@ -95,6 +95,7 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	number(out, "repairs", seq->repairs);
 	number(out, "held", seq->held);
 	number(out, "dropped", seq->dropped);
+	number(out, "left_out_at_end", seq->left_out_at_end);
 	number(out, "holes", seq->holes);
 	number(out, "gaps", seq->gaps);
 	number(out, "starved", stats->starvation.times);

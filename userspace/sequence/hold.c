@@ -87,10 +87,10 @@ bool hold__stalls(struct sequencer *s)
 	return false;
 }
 
-/* The window has ended before what the record waits for: it is lost for the trace. */
-static void omit(struct sequencer *s)
+/* The window has ended before what the record waits for. */
+static void leave_out(struct sequencer *s)
 {
-	s->hold.omitted[s->hold.threads->head->rec.kind]++;
+	s->stats.left_out_at_end++;
 	thread__next(s, &s->hold.threads);
 }
 
@@ -103,7 +103,7 @@ static bool end_wait(struct sequencer *s, uint64_t now)
 	if (!hold__stalls(s))
 		thread__take(s, &s->hold.threads, true);
 	else if (now == UINT64_MAX)
-		omit(s);
+		leave_out(s);
 	else
 		return false;
 	return true;
@@ -128,14 +128,6 @@ void hold__retry(struct sequencer *s, uint64_t now)
 			link = &(*link)->next_held;
 		}
 	}
-}
-
-void hold__finish(struct sequencer *s)
-{
-	hold__retry(s, UINT64_MAX);
-	for (unsigned int kind = 0; kind < GT_KIND_END; kind++)
-		for (; s->hold.omitted[kind]; s->hold.omitted[kind]--)
-			losses__left_out(s, kind, s->t1);
 }
 
 void hold__free_list(struct held *h)

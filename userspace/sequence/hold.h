@@ -34,7 +34,6 @@ struct hold {
 	const struct gt_record *waiting; /* the one that waits for it; else NULL */
 	uint64_t sent;			 /* when the hit was that reported it */
 	bool has_run; /* the goroutine is started again before the thread reports that it left */
-	uint64_t omitted[GT_KIND_END]; /* the window has ended before what they wait for */
 };
 
 /* Appends a copy to the thread's held records. Without memory sets s->error. */
@@ -43,8 +42,6 @@ void hold__add(struct sequencer *s, struct thread *t, const struct gt_record *re
 void hold__retry(struct sequencer *s, uint64_t now);
 /* Whether a held record waits for a thread that is silent: the stream must not advance. */
 bool hold__stalls(struct sequencer *s);
-/* The same for everything, at the end of the window. What still waits is counted as lost. */
-void hold__finish(struct sequencer *s);
 void hold__free_list(struct held *h);
 
 #endif

@@ -72,12 +72,6 @@ void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count, uin
 		losses__note_wrong(s);
 }
 
-void losses__left_out(struct sequencer *s, unsigned int kind, uint64_t time)
-{
-	s->losses.left_out[kind]++;
-	losses__counted(s, kind, s->stats.lost_by_kind[kind] + 1, time);
-}
-
 /* A range is limited by the window's start and end. */
 static void clip(const struct sequencer *s, struct private_loss *loss, uint64_t time)
 {

@@ -33,7 +33,7 @@ struct losses {
 	bool open;			/* the next watermark is the end of the counted ones */
 	uint64_t ahead;			/* counted and reported, but not located so far */
 	uint64_t by_kind[GT_KIND_END];	/* written to the trace so far */
-	uint64_t left_out[GT_KIND_END]; /* total of losses__left_out() */
+	uint64_t overflow[GT_KIND_END]; /* total that did not fit into the merge */
 	uint64_t seen;			/* sequencer__losses() */
 	uint64_t wrong;			/* sequencer__go_losses() */
 	unsigned int unexplained;	/* watermarks since a gap without a matching counter */
@@ -48,11 +48,6 @@ void losses__located(struct sequencer *s, uint64_t count, uint64_t from, uint64_
  * counters, before the drain begins that leads to the next watermark.
  */
 void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count, uint64_t time);
-/*
- * A record that the probes have sent: it did not fit into the merge, or the window has ended before a
- * record for which it waits.
- */
-void losses__left_out(struct sequencer *s, unsigned int kind, uint64_t time);
 /* At a watermark: writes the known losses to the open generation; all of them if `final`. */
 void losses__report(struct sequencer *s, uint64_t time, bool final);
 

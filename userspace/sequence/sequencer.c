@@ -154,7 +154,8 @@ int sequencer__record(struct sequencer *s, unsigned int ring, const struct gt_re
 	 * Handled like a full ring: the watermark is held back, and the merge is at its limit. The
 	 * number is not noted, so that the next record of the ring shows a gap.
 	 */
-	losses__left_out(s, rec->kind, rec->time);
+	s->losses.overflow[rec->kind]++;
+	losses__counted(s, rec->kind, s->stats.lost_by_kind[rec->kind] + 1, rec->time);
 	return 0;
 }
 
@@ -340,7 +341,7 @@ int sequencer__lost(struct sequencer *s, unsigned int kind, uint64_t count)
 {
 	if (kind >= GT_KIND_END)
 		return -EINVAL;
-	count += s->losses.left_out[kind];
+	count += s->losses.overflow[kind];
 	if (count < s->stats.lost_by_kind[kind])
 		return -EINVAL;
 	losses__counted(s, kind, count, 0);
@@ -387,7 +388,7 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 	}
 	if (err)
 		return err;
-	hold__finish(s);
+	hold__retry(s, UINT64_MAX);
 	state__settle_exits(s, t1, true);
 	handle_gaps(s, UINT64_MAX);
 	if (!s->error)

@@ -61,6 +61,7 @@ struct sequencer_stats {
 	uint64_t repairs;	  /* transitions inserted so that a record fits */
 	uint64_t held;		  /* records that waited for a causally earlier one */
 	uint64_t dropped;	  /* records that could not be applied at all */
+	uint64_t left_out_at_end; /* records that depend on what a thread reports after t1 */
 	uint64_t short_calls;	  /* of goroutines, left out: min_call_ns */
 	uint64_t goroutines;	  /* all that were ever in the model */
 	uint64_t at_start;	  /* goroutines that existed when the window began */
