@@ -237,7 +237,7 @@ static inline void go_made__close(struct go_made *p)
 	p->elf = NULL;
 }
 
-/* *p is zero or was initialized before: then it is closed first. */
+/* *p is zero or from an earlier call: then it is closed first, as by go_made__image(). */
 static inline void go_made__init(struct go_made *p, const char *release,
 				 const struct made_program *from)
 {
@@ -261,6 +261,7 @@ static inline void go_made__image(struct go_made *p, const struct made_program *
 	assert_true(from->len <= MADE_TEXT_SIZE);
 	if (p->apart)
 		go_made__u64(p->module + (p->old ? 304 : 320), MADE_DATA_ADDR);
+	go_made__close(p);
 	p->fd = elf_made(sec, p->apart ? 4 : 3);
 	assert_int_equal(elf_image__open(&p->elf, p->fd, "made", NULL), 0);
 }

@@ -213,11 +213,19 @@ static struct blackbox_image image_of(const struct image *im)
 
 /* ---- tests ---- */
 
+static struct image im;
+
+static void destroy_image(void)
+{
+	image__destroy(&im);
+}
+
+FIXTURE(NULL, destroy_image)
+
 TEST(nothing_was_overwritten)
 {
 	struct blackbox_image image;
 	struct result r;
-	struct image im;
 	uint64_t t;
 
 	assert_true(image__create(&im, 2, SUBBUF, SUBBUFS, 1024, CREATED));
@@ -238,7 +246,6 @@ TEST(nothing_was_overwritten)
 	assert_false(r.facts.overwritten || r.facts.stale || r.facts.headless || r.facts.broken);
 	free((void *)image.checkpoint[0].data);
 	free(r.got);
-	image__destroy(&im);
 }
 
 /* Only what is asked for, with rings that reach back further; a time before all of them is none. */
@@ -246,7 +253,6 @@ TEST(cut)
 {
 	struct blackbox_image image;
 	struct result r;
-	struct image im;
 
 	assert_true(image__create(&im, 2, SUBBUF, SUBBUFS, 1024, CREATED));
 	for (uint64_t t = CREATED + 10; t < CREATED + 40; t++)
@@ -277,7 +283,6 @@ TEST(cut)
 	assert_int_equal(r.facts.records, 0);
 	free(r.got);
 	free((void *)image.checkpoint[0].data);
-	image__destroy(&im);
 }
 
 /* The window begins where the ring that goes back the least does. */
@@ -285,7 +290,6 @@ TEST(the_oldest_are_gone)
 {
 	struct blackbox_image image;
 	struct result r;
-	struct image im;
 	uint64_t t, oldest = 0;
 	size_t i;
 
@@ -314,7 +318,6 @@ TEST(the_oldest_are_gone)
 	free((void *)image.checkpoint[0].data);
 	free((void *)image.checkpoint[1].data);
 	free(r.got);
-	image__destroy(&im);
 }
 
 /* From before the window: who ran then is not known to run still, unless it has records. */
@@ -323,7 +326,6 @@ TEST(an_old_checkpoint)
 	struct blackbox_image image;
 	struct full_record full;
 	struct result r;
-	struct image im;
 	uint64_t t;
 
 	assert_true(image__create(&im, 1, SUBBUF, SUBBUFS, 1024, CREATED));
@@ -345,14 +347,12 @@ TEST(an_old_checkpoint)
 	assert_int_equal(r.ng, 4);
 	free((void *)image.checkpoint[0].data);
 	free(r.got);
-	image__destroy(&im);
 }
 
 TEST(the_better_checkpoint)
 {
 	struct blackbox_image image;
 	struct result r;
-	struct image im;
 	size_t whole;
 	void *newest;
 
@@ -390,7 +390,6 @@ TEST(the_better_checkpoint)
 	assert_int_equal(r.facts.snapshots, 0);
 	free(newest);
 	free(r.got);
-	image__destroy(&im);
 }
 
 /* Killed while it attached its probes: some of them have written something. */
@@ -400,7 +399,6 @@ TEST(it_had_not_begun)
 	struct blackbox_image image;
 	struct blackbox_writer *w;
 	struct result r;
-	struct image im;
 
 	assert_true(image__create(&im, 1, SUBBUF, SUBBUFS, 1024, CREATED));
 	emit (&im, 0, CREATED + 10, NULL)
@@ -415,7 +413,6 @@ TEST(it_had_not_begun)
 			 0);
 	assert_int_equal(recover(&image, NULL, &r), -ENODATA);
 	blackbox_writer__destroy(w);
-	image__destroy(&im);
 }
 
 TEST(an_exec_ends_it)
@@ -423,7 +420,6 @@ TEST(an_exec_ends_it)
 	struct gt_record exec = { .time = CREATED + 20, .tid = 7, .kind = GT_EXEC };
 	struct blackbox_image image;
 	struct result r;
-	struct image im;
 
 	assert_true(image__create(&im, 1, SUBBUF, SUBBUFS, 1024, CREATED));
 	emit (&im, 0, CREATED + 10, NULL)
@@ -434,7 +430,6 @@ TEST(an_exec_ends_it)
 	assert_int_equal(recover(&image, NULL, &r), 0);
 	assert_int_equal(r.facts.t1, CREATED + 20);
 	free(r.got);
-	image__destroy(&im);
 }
 
 TEST(stacks)
@@ -444,7 +439,6 @@ TEST(stacks)
 	struct blackbox_image image;
 	uint32_t i, ids[100];
 	struct result r;
-	struct image im;
 	size_t size;
 
 	assert_true(image__create(&im, 1, 16384, SUBBUFS, 128, CREATED));
@@ -481,7 +475,6 @@ TEST(stacks)
 	assert_int_equal(recover(&image, NULL, &r), 0);
 	assert_int_equal(r.facts.stacks, 49);
 	free(r.got);
-	image__destroy(&im);
 }
 
 /* ---- against a model ---- */
@@ -569,7 +562,6 @@ TEST(broken_anywhere)
 	struct gt_session_page whole;
 	struct blackbox_image image;
 	struct result r;
-	struct image im;
 	uint64_t t;
 	size_t i;
 
@@ -604,5 +596,4 @@ TEST(broken_anywhere)
 		if (!recover(&image, NULL, &r))
 			free(r.got);
 	}
-	image__destroy(&im);
 }

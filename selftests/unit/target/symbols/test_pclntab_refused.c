@@ -26,22 +26,14 @@ static struct error err;
 #define RECORD(i) (MADE_FUNCS + 24 + 88 * (i)) /* of two functions */
 
 /* Opens the tables that a test has made: 0, or an error with its reason in `err`. */
-static int result(void)
+static int opened(void)
 {
 	int r;
 
 	go_made__image(&p, &program);
 	err.text[0] = 0;
-	p.pt = NULL;
 	r = pclntab__open(&p.pt, p.elf, &p.version, &err);
 	assert_int_equal(!r, !err.text[0]);
-	return r;
-}
-
-static int opened(void)
-{
-	int r = result();
-
 	return r;
 }
 
@@ -136,7 +128,7 @@ TEST(module_data)
 	/* In 1.26 the table does not have the text's address any more. */
 	go_made__init(&p, "go1.26.0", &program);
 	go_made__u64(p.tab + 24, 0);
-	assert_int_equal(result(), 0);
+	assert_int_equal(opened(), 0);
 	assert_int_equal(p.pt->text, MADE_TEXT_ADDR);
 	assert_int_equal(p.pt->etext, MADE_TEXT_ADDR + 80);
 	assert_int_equal(p.pt->gofunc, MADE_TAB_ADDR);
@@ -147,7 +139,7 @@ static uint64_t gofunc(void)
 {
 	uint64_t found;
 
-	assert_int_equal(result(), 0);
+	assert_int_equal(opened(), 0);
 	found = p.pt->gofunc;
 	return found;
 }
@@ -211,7 +203,7 @@ TEST(no_function_data)
 
 	go_made__init(&p, "go1.25.0", &program);
 	go_made__u64(p.module + 320, 0);
-	assert_int_equal(result(), 0);
+	assert_int_equal(opened(), 0);
 	assert_int_equal(pclntab__inlined(p.pt, &name, 1, NULL, NULL), -ENOENT);
 	assert_int_equal(pclntab__inlined_at(p.pt, MADE_ADDR_OF(f_a) + 9, chain, 2), 0);
 }
@@ -222,7 +214,7 @@ TEST(tables_of_a_function)
 	struct func_info f;
 
 	go_made__init(&p, "go1.25.0", &program);
-	assert_int_equal(result(), 0);
+	assert_int_equal(opened(), 0);
 	assert_true(pclntab__info(p.pt, 0, &f));
 	assert_int_equal(f.npcdata, 3);
 	assert_int_equal(f.nfuncdata, 8);
@@ -237,7 +229,7 @@ TEST(tables_of_a_function)
 	go_made__init(&p, "go1.25.0", &program);
 	memset(p.tab + MADE_TAB_SIZE - 44, 0, 44);
 	go_made__u32(&p, MADE_FUNCS + 12, MADE_TAB_SIZE - 44 - MADE_FUNCS);
-	assert_int_equal(result(), 0);
+	assert_int_equal(opened(), 0);
 	assert_true(pclntab__info(p.pt, 1, &f));
 	f.npcdata = 1;
 	assert_int_equal(pclntab__pcdata(p.pt, &f, 0), 0);
@@ -346,9 +338,9 @@ static int open_relocated(const Elf64_Rela *rela, size_t n, uint32_t type)
 	};
 	int r;
 
+	go_made__close(&p);
 	p.fd = elf_made(sec, 3);
 	assert_int_equal(elf_image__open(&p.elf, p.fd, "made", NULL), 0);
-	p.pt = NULL;
 	r = pclntab__open(&p.pt, p.elf, &p.version, NULL);
 	if (!r)
 		assert_int_equal(p.pt->gofunc, MADE_TAB_ADDR);
