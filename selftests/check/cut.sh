@@ -112,7 +112,7 @@ outside_gc()
 	local trace=$1 at n=0 i
 
 	$READER events --json "$trace" >"$tmp/events.json" || return 1
-	for i in 1 3 5 7; do
+	for i in 1 3 $(in_all echo 5 7); do
 		# 1 us after the begin of a garbage collection
 		at=$(jq -r 'select(.event == "GCBegin") | .time' "$tmp/events.json" | sed -n "${i}p")
 		[ -n "$at" ] || continue

@@ -92,6 +92,7 @@ forged() # GO
 ktap_start
 for go in $TARGET_GOS; do
 	try "$go: each change of labels" recorded "$go" ""
+	[ "$go" = "$ORACLE_GO" ] || [ $TIER != check ] || continue
 	try "$go: goroutines, latency, waits and events by label" grouped
 done
 try "patterns" patterns
