@@ -234,7 +234,7 @@ output()
 		! $READER report -o "$tmp/none.html" "$tmp/err" 2>"$tmp/err2" && [ ! -e "$tmp/none.html" ] && [ "$(wc -l <"$tmp/err2")" -eq 1 ]
 }
 
-ktap_start 7
+ktap_start
 if try "the reader builds" build_reader && try "there are traces" eval 'extract_corpus "$ORACLE_GO" && trace_short_runs && trace_long_runs'; then
 	try "figures equal those of other commands" runs
 	try "so do those of a recorded trace with kernel events" recorded

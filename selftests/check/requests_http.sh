@@ -116,7 +116,7 @@ for go in $TARGET_GOS; do
 	try "$go: the table of offsets" offsets "$go"
 done
 try "a stripped program" stripped "$ORACLE_GO"
-try "with perf uprobes, and regions" counted "$ORACLE_GO" "--force-perf-uprobes --region main.visit"
+in_all try "with perf uprobes, and regions" counted "$ORACLE_GO" "--force-perf-uprobes --region main.visit"
 try "the times" times
 try "nothing else of a request is recorded" private
 try "a replay, with few names" replayed

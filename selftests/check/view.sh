@@ -194,7 +194,7 @@ arguments()
 		refused 1 'No such file' "$tmp/none" && refused 1 . "$tmp/cut"
 }
 
-ktap_start 17
+ktap_start
 if try "the reader builds" build_reader && try "there are traces" eval 'extract_corpus "$ORACLE_GO" && trace_short_runs && trace_long_runs'; then
 	try "lanes, curves, arrows and the utilization equal those of other commands" runs
 	try "merged spans keep the exact times" merges
