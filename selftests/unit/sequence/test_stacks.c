@@ -401,6 +401,26 @@ static void stacks_of_one_place(void **state)
 	assert_int_equal(f->misses, 2);
 }
 
+/* Why a stack is missing: another one has its place, or its record has not arrived. */
+static void reasons_of_misses(void **state)
+{
+	struct fixture *f = *state;
+
+	expect_at(f, NUMBER(5, 1), 90, "");
+	assert_int_equal(stacks__displaced(f->stacks), 0);
+	add_record(f, NUMBER(5, 2), 0x20005, 200, true, (uint64_t[]){ MAIN }, 1);
+	expect_at(f, NUMBER(5, 1), 210, "");
+	assert_int_equal(stacks__displaced(f->stacks), 1);
+	expect_at(f, NUMBER(5, 2), 220, "main.main");
+	expect_at(f, NUMBER(5, 3), 230, "");
+	expect_at(f, NUMBER(6, 1), 230, "");
+	assert_int_equal(stacks__displaced(f->stacks), 1);
+	add_record(f, NUMBER(7, 1), 0x10007, 300, true, (uint64_t[]){ LEAF, MAIN }, 2);
+	expect_at(f, NUMBER(7, 0x7fff), 310, ""); /* numbers repeat */
+	assert_int_equal(stacks__displaced(f->stacks), 2);
+	assert_int_equal(f->misses, 5);
+}
+
 /* A number that is reused after all others of its place: before, it meant another stack. */
 static void number_again(void **state)
 {
@@ -529,6 +549,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(number_of_two_stacks, setup, teardown),
 		cmocka_unit_test_setup_teardown(stacks_of_one_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(number_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(reasons_of_misses, setup, teardown),
 		cmocka_unit_test_setup_teardown(place_in_the_wrong_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(stacks_without_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(stacks_over_epochs, setup, teardown),
