@@ -31,8 +31,8 @@ static struct {
 	size_t n, next;
 	drain_fn fn;
 	void *ctx;
-	uint64_t lag;	/* watermark behind the clock, ns */
-	uint64_t stuck; /* the watermark never exceeds this */
+	uint64_t lag;	   /* watermark behind the clock, ns */
+	uint64_t stuck;	   /* the watermark never exceeds this */
 	bool detach_frees; /* the probes' end submits what is stuck */
 	unsigned int fill;
 	unsigned int heap_changes; /* records of each drain, until they are sampled */

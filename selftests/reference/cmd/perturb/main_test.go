@@ -86,7 +86,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// A system call, which the thread itself reports, is left out or stays; the first event of a thread stays.
+// The first event of a thread stays; only a wake-up, which another CPU may report, exchanges its time.
 func TestChanges(t *testing.T) {
 	f := rawFile()
 	for seed := range int64(100) {
