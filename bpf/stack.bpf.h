@@ -354,6 +354,16 @@ static __always_inline void seen__commit(u64 hash, u32 number)
 	__sync_val_compare_and_swap(&seen[hash % SEEN_SIZE], changes, (hash & ~SEEN_LOW) | changes);
 }
 
+/* A number for the stack; 0, which is counted: the event has no stack. */
+static __always_inline u32 stack__claim(u64 hash)
+{
+	u32 number = seen__claim(hash);
+
+	if (!number)
+		COUNT(lost[GT_STACK]);
+	return number;
+}
+
 static __always_inline void stack__finish(struct gt_record *rec, u64 hash, u32 number)
 {
 	struct gt_stack *stack = (void *)(rec + 1);
@@ -399,7 +409,7 @@ __weak __noinline u32 stack__send(const struct leaf *leaf, u64 hash, u32 tid)
 
 	if (!leaf)
 		return 0;
-	number = seen__claim(hash);
+	number = stack__claim(hash);
 	if (!number)
 		return 0;
 	if (HASH_DEPTH(hash) <= SHALLOW)
@@ -442,7 +452,7 @@ __weak __noinline u32 stack__send_by_module(struct gt_unwind *w, u64 hash, u32 t
 
 	if (!w || !module__walks())
 		return 0;
-	number = seen__claim(hash);
+	number = stack__claim(hash);
 	if (!number)
 		return 0;
 	if (HASH_DEPTH(hash) < SHALLOW)

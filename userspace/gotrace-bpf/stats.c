@@ -107,6 +107,7 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	number(out, "corrected_procs", seq->corrected_procs);
 	number(out, "bad_records", seq->bad_records);
 	number(out, "stack_misses", seq->stack_misses);
+	number(out, "stack_displaced", seq->stack_displaced);
 	number(out, "text_misses", seq->text_misses);
 	number(out, "read_errors", stats->counters.read_errors);
 	number(out, "stepped_hits", stats->stepped);

@@ -111,6 +111,11 @@ struct placed *places__get(struct places *p, uint64_t key, uint64_t time)
 	return item;
 }
 
+const struct placed *places__latest(const struct places *p, uint64_t key)
+{
+	return p->latest[key & (p->n - 1)];
+}
+
 void places__expire(struct places *p, uint64_t time)
 {
 	struct placed *item;

@@ -60,6 +60,9 @@ int places__put_for_ever(struct places *p, struct placed *item);
 /* The item to which a record of that time refers. NULL: none. */
 struct placed *places__get(struct places *p, uint64_t key, uint64_t time);
 
+/* The item that the place of the key has now. NULL: none. */
+const struct placed *places__latest(const struct places *p, uint64_t key);
+
 /* All records up to `time` were applied: drops what none can refer to any more. */
 void places__expire(struct places *p, uint64_t time);
 

@@ -394,6 +394,7 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 	if (!s->error)
 		losses__report(s, t1, true);
 	s->stats.holes = merge__holes(s->merge);
+	s->stats.stack_displaced = stacks__displaced(s->stacks);
 	shedding__end_generation(s, t1);
 	open_requests__resolve_all(s);
 	if (!s->error)

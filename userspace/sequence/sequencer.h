@@ -67,6 +67,7 @@ struct sequencer_stats {
 	uint64_t at_start;	  /* goroutines that existed when the window began */
 	uint64_t window_ns;	  /* t1 - t0 */
 	uint64_t stack_misses;	  /* events whose stack is missing */
+	uint64_t stack_displaced; /* of these, those of stacks__displaced() */
 	uint64_t text_misses;	  /* texts of annotations that are missing */
 	uint64_t gaps;		  /* places in the rings where records are missing */
 	uint64_t resnapshots;	  /* pairs of snapshots compared with the model after a loss */

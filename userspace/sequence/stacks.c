@@ -80,6 +80,7 @@ struct stacks {
 	struct map by_startpc; /* startpc -> its number, as a pointer-sized number */
 	struct start *start;   /* by number - 1 */
 	size_t starts, starts_cap;
+	uint64_t displaced; /* see stacks__displaced() */
 };
 
 static void stack__put(struct stacks *st, struct stack *stack)
@@ -339,6 +340,28 @@ static uint32_t stack__expand(struct stacks *st, const struct stack *stack, uint
 	return intern__stack(st->in, out, n);
 }
 
+/* How much later the number was given than another one of its place; negative: earlier. */
+static int changes_since(uint32_t number, uint32_t other)
+{
+	return (int)((number - other) & ~(GT_STACK_PLACES - 1)) >> 17;
+}
+
+/*
+ * Why the stack of a record is missing: another one has taken its place, and it was kept neither for
+ * PLACES_PATIENCE_NS nor within DISPLACED_MAX. Otherwise its own record has not arrived.
+ */
+static bool is_displaced(const struct stacks *st, uint32_t number)
+{
+	const struct placed *latest = places__latest(&st->number, number);
+
+	return latest && changes_since((uint32_t)latest->key, number) >= 0;
+}
+
+uint64_t stacks__displaced(const struct stacks *st)
+{
+	return st->displaced;
+}
+
 uint32_t stacks__id(struct stacks *st, uint32_t number, uint64_t time, uint32_t skip,
 		    uint64_t *misses)
 {
@@ -351,6 +374,7 @@ uint32_t stacks__id(struct stacks *st, uint32_t number, uint64_t time, uint32_t 
 	stack = stack__of(st, number, time);
 	if (!stack) {
 		(*misses)++;
+		st->displaced += is_displaced(st, number);
 		return 0;
 	}
 	if (stack->epoch != intern__epoch(st->in)) {

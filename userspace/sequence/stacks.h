@@ -41,6 +41,12 @@ int stacks__add(struct stacks *st, const struct gt_record *rec);
 uint32_t stacks__id(struct stacks *st, uint32_t number, uint64_t time, uint32_t skip,
 		    uint64_t *misses);
 
+/*
+ * Of *misses of stacks__id(), those of stacks whose place another one has: the record was applied so
+ * late that its stack was no longer kept. The others have not arrived.
+ */
+uint64_t stacks__displaced(const struct stacks *st);
+
 /* All records up to `time` were applied: frees what none can refer to any more. */
 void stacks__expire(struct stacks *st, uint64_t time);
 

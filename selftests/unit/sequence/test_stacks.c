@@ -362,6 +362,24 @@ TEST(stacks_of_one_place)
 	assert_int_equal(f.misses, 2);
 }
 
+/* Why a stack is missing: another one has its place, or its record has not arrived. */
+TEST(reasons_of_misses)
+{
+	expect_at(NUMBER(5, 1), 90, "");
+	assert_int_equal(stacks__displaced(f.stacks), 0);
+	add_record(NUMBER(5, 2), 0x20005, 200, true, (uint64_t[]){ MAIN }, 1);
+	expect_at(NUMBER(5, 1), 210, "");
+	assert_int_equal(stacks__displaced(f.stacks), 1);
+	expect_at(NUMBER(5, 2), 220, "main.main");
+	expect_at(NUMBER(5, 3), 230, "");
+	expect_at(NUMBER(6, 1), 230, "");
+	assert_int_equal(stacks__displaced(f.stacks), 1);
+	add_record(NUMBER(7, 1), 0x10007, 300, true, (uint64_t[]){ LEAF, MAIN }, 2);
+	expect_at(NUMBER(7, 0x7fff), 310, ""); /* numbers repeat */
+	assert_int_equal(stacks__displaced(f.stacks), 2);
+	assert_int_equal(f.misses, 5);
+}
+
 /* A number that is reused after all others of its place: before, it meant another stack. */
 TEST(number_again)
 {

@@ -1,4 +1,4 @@
-// Perturb makes variants of a raw file (`record --save-input`) with other kernel events: some are
+// Perturb makes variants of a raw file (`record --save-input`) with other scheduler events: some are
 // missing, some have the time of the event before them on their thread, and neighbours have exchanged
 // their times. So it finds interleavings that a kernel produces rarely, and minimizes files that show
 // a difference.
@@ -193,19 +193,17 @@ func (f *file) changes(rng *rand.Rand, rate float64) (all []change) {
 	last := map[uint32][2]int{} // by thread
 	for _, at := range kernel {
 		r := f.at(at)
-		if r.kind() == thread {
+		if r.kind() == thread { // its state when the recording began, for example
 			continue
 		}
 		before, ok := last[r.tid()]
 		last[r.tid()] = at
-		if !ok || rng.Float64() >= rate { // the first one shows the state before it
+		// The first one shows the state before it. Only switches are known to be missing at times.
+		if !ok || r.kind() > waking || rng.Float64() >= rate {
 			continue
 		}
 		c := change{at, before, rng.Intn(3)}
-		switch {
-		case r.kind() > waking: // a system call or page fault: the thread itself reports it
-			c.how = leaveOut
-		case c.how == exchange && r.kind() != waking && f.at(before).kind() != waking:
+		if c.how == exchange && r.kind() != waking && f.at(before).kind() != waking {
 			c.how = equalize // the thread's own CPU reports both
 		}
 		all = append(all, c)

@@ -137,7 +137,7 @@ func (m *Model) stateWaits(lines []*Line, kind string, from, to int64) (all []Wa
 			if kind == "block" {
 				w.Reason = l.Reason
 			}
-			if kind != "sched" {
+			if kind != "sched" && l.From != "NotExist" { // the frame of a creation is its creator's
 				w.Top = l.Frame.Func
 			}
 			in[*l.Goroutine] = w

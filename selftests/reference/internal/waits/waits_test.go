@@ -98,6 +98,22 @@ func TestNoLength(t *testing.T) {
 `, Figures{"run_queue_delays.count": 3, "run_queue_delays.max_ns": 5, "kernel_runnable_ns": 10})
 }
 
+// A coroutine waits from its creation on: the frame of that event is not its own.
+func TestCreatedBlocked(t *testing.T) {
+	lines, err := ReadLines(strings.NewReader(begin + `
+{"time":20,"m":7,"g":1,"kind":"StateTransition","goroutine":2,"from":"NotExist","to":"Waiting","frame":{"func":"iter.Pull"}}
+{"time":30,"m":7,"g":1,"kind":"StateTransition","goroutine":1,"from":"Running","to":"Waiting","frame":{"func":"main.f"}}
+{"time":70,"kind":"Sync"}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _ := Load(lines).Longest(lines, "block", 0, 71)
+	if len(all) != 2 || all[0].Goroutine != 2 || all[0].Top != "" || all[1].Top != "main.f" {
+		t.Errorf("waits: %+v", all)
+	}
+}
+
 // A sleep that takes no time is no part of a path; a wait for a CPU of no length is none of `gotrace waits`.
 func TestPathSteps(t *testing.T) {
 	m := load(t, `
