@@ -18,6 +18,7 @@ managed_by()
 {
 	ADDRESS=$1 REPORTS=$tmp/reports
 	: >"$REPORTS"
+	: >"$tmp/manager.out" # here, not in the child, so that no old line is found
 	build/reference/service listen "$ADDRESS" "$REPORTS" >"$tmp/manager.out" 2>&1 &
 	MANAGER_PID=$!
 	background+=("$MANAGER_PID")

@@ -321,6 +321,7 @@ with_uprobes() # "first" or "second": which one ends first [OPTION...]
 	hazard idle && inline_background || return 1
 	first=$BACKGROUND_PID
 	rm -f "$tmp/uprobes.trace"
+	: >"$tmp/second.out" # here, not in the child, so that no old line is found
 	$GOTRACE record -p "$TARGET_PID" -o "$tmp/uprobes.trace" "$@" >"$tmp/second.out" 2>&1 </dev/null &
 	second=$!
 	background+=("$second")

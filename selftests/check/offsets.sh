@@ -45,6 +45,7 @@ offsets_of() # PROGRAM: the sources of the offsets, as doctor reports them
 {
 	local pid
 
+	: >"$tmp/tiny.out" # here, not in the child, so that no old line is found
 	"$1" -duration 60s >"$tmp/tiny.out" 2>&1 &
 	pid=$!
 	background+=("$pid")

@@ -36,6 +36,7 @@ serve()
 
 	for go in $TARGET_GOS; do
 		for ((run = 1; run <= RUNS; run++)); do
+			: >"$tmp/server.out" # here, not in the child, so that no old line is found
 			build/targets/$go/server -duration 60s >"$tmp/server.out" 2>&1 &
 			pid=$!
 			background+=("$pid")
