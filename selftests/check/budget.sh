@@ -56,7 +56,8 @@ counted()
 
 pauses_of() { jq -c '[., .[1:]] | transpose | map(select(.[0].sets == "" and .[1])) | map([.[0].time, .[1].time])' "$tmp/$1.changes"; }
 
-# NAME: the trace states that nothing is known of each pause, and has no event of goroutines in it
+# NAME: the trace states that nothing is known of each pause, and has no event of goroutines in it. A generation
+# that begins in a pause states what was so before: that is none.
 nothing_in_pauses()
 {
 	build/gotrace stat --json "$tmp/$1.trace" | jq -c .private.gaps >"$tmp/gaps"
@@ -64,7 +65,7 @@ nothing_in_pauses()
 	jq -e -n --slurpfile gaps "$tmp/gaps" --slurpfile pauses "$tmp/pauses" \
 		'$pauses[0] | length > 0 and all(. as $p | any($gaps[0][]; .from <= $p[0] and .to >= $p[1]))' || return 1
 	jq -e -n --slurpfile pauses "$tmp/pauses" 'reduce inputs as $e (0;
-		if any($pauses[0][]; $e.time > .[0] and $e.time < .[1]) then . + 1 else . end) == 0' "$tmp/$1.events"
+		if ($e.event | test("^Sync$|Status$") | not) and any($pauses[0][]; $e.time > .[0] and $e.time < .[1]) then . + 1 else . end) == 0' "$tmp/$1.events"
 }
 
 # NAME: the number of meetings in each batch of the target that lies outside of pauses, and at least half a
