@@ -94,9 +94,13 @@ broken_tail()
 
 outside() # TRACE
 {
+	local first
+
 	rm -f "$tmp/part"
 	! $READER cut "$1" --from 1h -o "$tmp/part" 2>"$tmp/err" && grep -q 'no events after --from: the trace ends at @[0-9]*, [0-9.]* s after its start' "$tmp/err" &&
 		! $READER cut "$1" --to @1 -o "$tmp/part" 2>"$tmp/err" && grep -q 'no events before --to: the trace begins at @' "$tmp/err" &&
+		first=$($READER events --json "$1" | jq -r 'select(.event != "Sync") | .time' | head -n 1) &&
+		! $READER cut "$1" --to "@$first" -o "$tmp/part" 2>"$tmp/err" && grep -q 'no events in the requested time' "$tmp/err" &&
 		[ ! -e "$tmp/part" ]
 }
 

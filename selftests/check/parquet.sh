@@ -173,22 +173,13 @@ other_names()
 	local in=$tmp/names long
 
 	long=$(printf '\303\244%.0s' {1..70})
-	mkdir -p "$in/a/$long" "$in/b/x$long" "$in/c/y$long" "$in"/host=$'h\xff/service=s\xc3' && cut_short "$in"/$'\xff.trace' "$in"/$'\xfe.trace' \
-		"$in"/host=$'h\xff/service=s\xc3/x.trace' "$in/a/$long/x.trace" "$in/b/x$long/x.trace" "$in/c/y$long/x.trace" || return 1
+	mkdir -p "$in/a/$long" "$in/b/x$long" "$in/c/y$long" "$in"/host=$'h\xff/service=s\xc3' && tee "$in"/$'\xff.trace' "$in"/$'\xfe.trace' \
+		"$in"/host=$'h\xff/service=s\xc3/x.trace' "$in/a/$long/x.trace" "$in/b/x$long/x.trace" "$in/c/y$long/x.trace" <"$short" >/dev/null || return 1
 	(cd "$tmp" && timeout 100 "$OLDPWD/$READER" export parquet names -o other-names) || return 1
 	sql "SELECT file, host, service FROM runs ORDER BY file" "$in" | jq -c -S 'select(.file | contains("\u00e4") | not) | .file |= sub(".*names/"; "names/")' >"$tmp/others.other"
 	[ "$(wc -l <"$tmp/others.other")" -eq 3 ] && grep -qF '"names/\\xff.trace"' "$tmp/others.other" && grep -qF '"h\\xff"' "$tmp/others.other" || { cat "$tmp/others.other"; return 1; }
 	sql "SELECT file, host, service FROM runs ORDER BY file" "$tmp/other-names" >"$tmp/all.sql" && grep -v '\(ä\)' "$tmp/all.sql" >"$tmp/others.sql"
 	same others && [ "$(grep 'ä/x.trace"' "$tmp/all.sql" | sort -u | wc -l)" -eq 3 ]
-}
-
-cut_short() # FILE...: small traces
-{
-	local file
-
-	for file; do
-		$READER cut --to 1ms "$short" -o "$file" || return 1
-	done
 }
 
 # --- encodings

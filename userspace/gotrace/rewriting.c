@@ -143,7 +143,10 @@ static int rewrite_all(struct run *run, struct error *error)
 	if (err)
 		return cannot_write(run, err, error);
 	if (!trace_file__size(run->file))
-		return error__set(error, -ENODATA, "%s: the trace has no events", run->a->in.name);
+		return error__set(error, -ENODATA, "%s: %s", run->a->in.name,
+				  run->a->in.have_from || run->a->in.have_to ?
+					  "no events in the requested time" :
+					  "the trace has no events");
 	return 0;
 }
 
