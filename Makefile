@@ -17,8 +17,8 @@
 #   build/kmod/KERNEL/   kmod/gotrace.ko and its build files
 #   build/san/           the library and the unit tests, with ASan and UBSan (SAN=1), and
 #                        replay/mutate, which tests the sequencer against losses
-#   build/mutants/       the library as libgotrace.so, and the unit tests linked with it
-#                        (SHARED=1), for `make mutants`
+#   build/mutants/       the library as libgotrace.so, plain and instrumented, and the unit tests linked
+#                        with it (SHARED=1), for `make mutants`
 
 VERSION    := $(shell sed -n 's/^.define GOTRACE_VERSION "\(.*\)"/\1/p' include/gotrace/version.h)
 ORACLE_GO   := go1.26.8
@@ -75,7 +75,7 @@ OUR_CFLAGS += $(SANITIZERS)
 LDFLAGS    += -fsanitize=address,undefined
 endif
 ifdef SHARED
-override CFLAGS := -O2 -g -fPIC
+override CFLAGS := -O2 -fPIC
 endif
 
 KERNEL_BPF_SRCS := bpf/syscall.bpf.c bpf/sched.bpf.c
@@ -131,7 +131,8 @@ kselftests: $(KSELFTESTS:%=build/selftests/kmod/%) ## build the tests of the ker
 unit: $(UNIT_TESTS:%=$(OUT)/selftests/unit/%) $(OUT)/selftests/perfdata $(OUT)/selftests/metrics \
 	$(if $(SAN),$(OUT)/replay/mutate,build/selftests/frames build/selftests/debugger build/selftests/inline \
 	build/selftests/blackbox build/selftests/front) ## build the unit tests; unit/NAME builds one, SAN=1 those with ASan and UBSan
-mutants-unit: $(UNIT_TESTS:%=build/mutants/selftests/unit/%) build/mutants/cc ## build the unit tests for mutants; requires SHARED=1
+mutants-unit: $(UNIT_TESTS:%=build/mutants/selftests/unit/%) build/mutants/cc $(addprefix build/mutants/,libplanted.so \
+	libgotrace.so instrumented/libgotrace.so) ## build the unit tests for mutants; requires SHARED=1
 targets: $(foreach go,$(TARGET_GOS),$(TARGETS:%=build/targets/$(go)/%)) ## build the Go programs to trace
 reference: $(ORACLES:%=build/reference/%) ## build the Go programs that verify the output
 fuzzers: $(FUZZERS:%=build/fuzz/%) build/fuzz/seeds-of-ours build/reference/corpus \
@@ -196,10 +197,11 @@ $(call objects,$(filter $(call in_dirs,$(LTO_DIRS)),$(LIB_SRCS)) $(OFFLINE_SRCS)
 $(call objects,$(filter $(call in_dirs,capture blackbox gotrace-bpf),$(LIB_SRCS) $(TOOL_SRCS))): | $(SKELETON)
 
 # Code that is copied into the traced program: it may use nothing outside of its own section.
-$(call objects,userspace/inline/trampoline_x86.c): OUR_CFLAGS := -std=gnu11 $(WARNINGS) $(INCLUDES) -MMD -MP
-$(call objects,userspace/inline/trampoline_x86.c): override CFLAGS := -O2 -g -fPIC -ffreestanding \
+TRAMPOLINE_CFLAGS := -std=gnu11 $(WARNINGS) $(INCLUDES) -MMD -MP -O2 -g -fPIC -ffreestanding \
 	-mgeneral-regs-only -mno-red-zone -fno-stack-protector -fcf-protection=none \
 	-fno-jump-tables -fno-asynchronous-unwind-tables -fno-tree-loop-distribute-patterns
+$(call objects,userspace/inline/trampoline_x86.c): OUR_CFLAGS := $(TRAMPOLINE_CFLAGS)
+$(call objects,userspace/inline/trampoline_x86.c): override CFLAGS :=
 
 # A program takes only the objects that it needs from an archive. So all of them are also linked with each
 # other, which fails if two define the same name. It takes 0.2 s of CPU time.
@@ -218,10 +220,10 @@ $(OUT)/gotrace: $(call objects,$(OFFLINE_SRCS)) $(OUT)/libgotrace.a
 
 $(call objects,$(UNIT_TESTS:%=selftests/unit/%.c)): OUR_CFLAGS += -Iselftests
 
-$(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(if $(SHARED),$(OUT)/libplanted.so $(OUT)/libgotrace.so,$(OUT)/libgotrace.a)
+$(OUT)/selftests/unit/%: $(OUT)/obj/selftests/unit/%.o $(if $(SHARED),| $(OUT)/libplanted.so $(OUT)/libgotrace.so,$(OUT)/libgotrace.a)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $(filter %.o,$^) $(filter-out %.o,$^) -lcmocka $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $(filter %.o,$^) $(filter-out %.o,$^) $| -lcmocka $(LIBS) -o $@
 
 # make unit/sequence/test_merge: builds one, and does not run it
 unit/%: $(OUT)/selftests/unit/% ;
@@ -270,14 +272,14 @@ $(OUT)/replay/mutate: $(call objects,$(wildcard selftests/replay/*.c)) $(OUT)/li
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(LIBS) -o $@
 
 # The library for `make mutants`: libplanted.so, which is empty, precedes libgotrace.so and can replace
-# any of its functions. build/mutants/cc compiles the replacement.
+# any of its functions. build/mutants/cc compiles the replacement. Another libgotrace.so records the
+# functions that a test calls, which doubles the time of the test.
 
 ifdef SHARED
-$(call objects,$(LIB_SRCS)): OUR_CFLAGS += -finstrument-functions
 $(OUT)/selftests/unit/%: override LDFLAGS += -Wl,--no-as-needed,--enable-new-dtags,-rpath,$(CURDIR)/$(OUT)
 endif
 
-build/mutants/libgotrace.so: $(call objects,$(LIB_SRCS)) build/mutants/obj/selftests/mutants/reach.o
+build/mutants/libgotrace.so: $(call objects,$(LIB_SRCS))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,libgotrace.so $^ $(LIBS) -o $@
 
@@ -286,11 +288,26 @@ build/mutants/libplanted.so:
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,libplanted.so -o $@
 
+# After the plain object, whose rule makes the generated headers
+build/mutants/instrumented/obj/%.o: %.c build/mutants/obj/%.o
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CCACHE) $(CC) $(OUR_CFLAGS) -O1 -g0 -fPIC -finstrument-functions $(NEW_DEPS) -c $< -o $@
+	$(deps_done)
+
+# Code that is copied calls no function of the library: see trampoline_x86.c.
+build/mutants/instrumented/libgotrace.so: $(call objects,selftests/mutants/reach.c userspace/inline/trampoline_x86.c) \
+		$(patsubst %.c,build/mutants/instrumented/obj/%.o,$(filter-out %/trampoline_x86.c,$(LIB_SRCS)))
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,libgotrace.so $^ $(LIBS) -o $@
+
 hash := \#
 build/mutants/cc: Makefile
 	$(Q)mkdir -p $(@D)
 	$(file >$@,$(hash)!/bin/sh)
-	$(file >>$@,exec $(CCACHE) $(CC) $(OUR_CFLAGS) $(CFLAGS) -O1 -g0 "$$@")
+	$(file >>$@,flags="$(OUR_CFLAGS) $(CFLAGS) -O1 -g0")
+	$(file >>$@,case "$$*" in (*trampoline_x86.c*) flags="$(TRAMPOLINE_CFLAGS) -g0" ;; esac)
+	$(file >>$@,exec $(CCACHE) $(CC) $$flags "$$@")
 	$(Q)chmod +x $@
 
 # Tests of the kernel module, for a machine with the module: a virtual one, or `make -C selftests run_tests`

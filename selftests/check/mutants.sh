@@ -18,12 +18,13 @@ make_tree()
 {
 	local out=$tree/build/mutants
 
-	mkdir -p "$out/selftests/unit" "$tree/userspace/format" "$tree/selftests/mutants"
+	mkdir -p "$out/instrumented" "$out/selftests/unit" "$tree/userspace/format" "$tree/selftests/mutants"
 	cp "$tmp/lib.c" "$tree/userspace/format/lib.c"
 	printf '#!/bin/sh\nexec %s "$@"\n' "$cc" >"$out/cc"
 	chmod +x "$out/cc"
+	$cc -shared -Wl,-soname,libgotrace.so "$tmp/lib.c" -o "$out/libgotrace.so" || return 1
 	$cc -finstrument-functions -shared -Wl,-soname,libgotrace.so \
-		"$tmp/lib.c" selftests/mutants/reach.c -o "$out/libgotrace.so" || return 1
+		"$tmp/lib.c" selftests/mutants/reach.c -o "$out/instrumented/libgotrace.so" || return 1
 	$cc -shared -Wl,-soname,libplanted.so -x c /dev/null -o "$out/libplanted.so" || return 1
 	$cc "$tmp/test.c" -Wl,--no-as-needed,--enable-new-dtags,-rpath,"$out" \
 		"$out/libplanted.so" "$out/libgotrace.so" -o "$out/selftests/unit/test_lib"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Records which functions of the library a unit test calls, in the build for `make mutants`, where the
- * compiler inserts a call at the start of each function (-finstrument-functions).
+ * Records which functions of the library a unit test calls, in the instrumented build for `make mutants`,
+ * where the compiler inserts a call at the start of each function (-finstrument-functions).
  *
  * The file that MUTANTS_REACH names gets a byte 1 at the offset that the function has in
  * libgotrace.so. It is mapped, so that a child which is killed has left its functions too. Without

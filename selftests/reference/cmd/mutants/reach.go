@@ -14,10 +14,21 @@ import (
 	"time"
 )
 
+// library is the one with which tests are measured.
+const library = instrumented + "/libgotrace.so"
+
+// The code of this file is not called in the library but copied, by a function of another file that must
+// be in the same library.
+const (
+	copied     = "userspace/inline/trampoline_x86.c"
+	copiedFrom = top + "/obj/userspace/inline/stub_x86.o"
+	copiedBy   = "trampoline__code"
+)
+
 // unit is a unit test: its cost, and the functions of the library that it calls.
 type unit struct {
-	name, program string
-	CPU, Wall     float64 // seconds
+	name, program string  // name: its path below the folder of unit tests
+	CPU, Wall     float64 // seconds, with the instrumented library
 	Failed        bool    // without any mutant
 	reached       []byte  // by offset of a function in libgotrace.so: see selftests/mutants/reach.c
 }
@@ -71,13 +82,10 @@ func (b *bench) measure() error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(top, "reach"), 0o755); err != nil {
-		return err
-	}
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, b.jobs)
 	for _, p := range programs {
-		u := &unit{name: filepath.Base(p), program: p}
+		u := &unit{name: strings.TrimPrefix(p, tests+"/"), program: p}
 		b.units = append(b.units, u)
 		wait.Add(1)
 		slots <- struct{}{}
@@ -116,9 +124,10 @@ func (b *bench) measureOne(u *unit) {
 		}
 	}
 	os.Remove(reach)
+	os.MkdirAll(filepath.Dir(reach), 0o755)
 	start := time.Now()
 	cmd := exec.Command(u.program)
-	cmd.Env = b.environment("MUTANTS_REACH=" + reach)
+	cmd.Env = b.environment("MUTANTS_REACH="+reach, "LD_LIBRARY_PATH="+instrumented)
 	u.Failed = cmd.Run() != nil
 	u.Wall = time.Since(start).Seconds()
 	u.CPU = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
@@ -140,6 +149,9 @@ func newer(a, b string) bool {
 // reaching returns the unit tests that call the function, those named after its file first, then by cost.
 func (b *bench) reaching(file, function string) []*unit {
 	at := append(b.symbols[symbol{filepath.Base(file), function}], b.symbols[symbol{"", function}]...)
+	if file == copied {
+		at = b.symbols[symbol{"", copiedBy}]
+	}
 	var found []*unit
 	for _, u := range b.units {
 		for _, offset := range at {
@@ -150,7 +162,9 @@ func (b *bench) reaching(file, function string) []*unit {
 		}
 	}
 	stem := strings.TrimSuffix(filepath.Base(file), ".c")
-	named := func(u *unit) bool { return strings.HasPrefix(u.name, "test_"+strings.Split(stem, "_")[0]) }
+	named := func(u *unit) bool {
+		return strings.HasPrefix(filepath.Base(u.name), "test_"+strings.Split(stem, "_")[0])
+	}
 	sort.SliceStable(found, func(i, j int) bool {
 		if named(found[i]) != named(found[j]) {
 			return named(found[i])
