@@ -3,6 +3,8 @@
  * Measures the cost of a system call and of a context switch in a process that is not traced: CPU
  * time, the minimum of many rounds, since other processes run, too. selftests/bench/run starts it with
  * and without a recorder that traces another process.
+ *
+ *	untraced [ROUNDS]
  */
 #include <err.h>
 #include <sched.h>
@@ -14,7 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUNDS	 60
 #define CALLS	 200000
 #define SWITCHES 20000 /* each there and back */
 
@@ -92,8 +93,9 @@ static double switch_ns(struct player *p)
 	return (ns + other) / (2.0 * SWITCHES);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	int rounds = argc > 1 ? atoi(argv[1]) : 60;
 	double call = 1e9, change = 1e9, ns;
 	struct player player;
 	cpu_set_t one;
@@ -103,7 +105,7 @@ int main(void)
 	if (sched_setaffinity(0, sizeof(one), &one))
 		err(1, "sched_setaffinity");
 	start(&player);
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < rounds; i++) {
 		ns = syscall_ns();
 		call = ns < call ? ns : call;
 		ns = switch_ns(&player);

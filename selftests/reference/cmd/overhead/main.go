@@ -48,14 +48,17 @@ type summary struct {
 }
 
 var titles = map[string]string{
-	"untraced":        "untraced",
-	"runtime-trace":   "Go's own tracer",
-	"bpftrace-count":  "bpftrace counting runtime.casgstatus",
-	"empty-probes":    "empty BPF program at the default probes",
-	"sched-no-stacks": "--events sched --no-stacks",
-	"no-stacks":       "--no-stacks",
-	"no-kernel":       "without kernel events",
-	"default":         "default: all events, stacks",
+	"untraced":         "untraced",
+	"runtime-trace":    "Go's own tracer",
+	"bpftrace-count":   "bpftrace counting runtime.casgstatus",
+	"empty-probes":     "empty BPF program at the default probes",
+	"sched-no-stacks":  "--events sched --no-stacks",
+	"no-stacks":        "--no-stacks",
+	"no-kernel":        "without kernel events",
+	"default":          "default: all events, stacks",
+	"inline-sched":     "--probes inline --events sched",
+	"inline-no-kernel": "--probes inline, without kernel events",
+	"inline":           "--probes inline",
 }
 
 func main() {
