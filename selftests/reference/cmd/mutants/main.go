@@ -1,7 +1,7 @@
 // Mutants applies small changes to C source and reports those that no unit test detects.
 //
-//	mutants [-n N] [-s SEED] [-j JOBS] [-l] [FOLDER|FILE...]
-//	mutants --only FILE:LINE[:OP] [-j JOBS] [-l]
+//	mutants [-u TESTS] [-n N] [-s SEED] [-j JOBS] [-l] [FOLDER|FILE...]
+//	mutants [-u TESTS] --only FILE:LINE[:OP] [-j JOBS] [-l]
 //
 // Called by selftests/mutants/run, which documents the options, in the top folder of the tree. It
 // needs build/mutants/: libgotrace.so, the unit tests linked with libplanted.so (empty) and
@@ -54,9 +54,10 @@ func main() {
 	jobs := flag.Int("j", runtime.NumCPU(), "how many at once")
 	list := flag.Bool("l", false, "list them and test nothing")
 	only := flag.String("only", "", "those of `FILE:LINE[:OP]`")
+	units := flag.String("u", "", "run only these unit `TESTS`")
 	flag.Parse()
 
-	ok, err := run(*n, *seed, *jobs, *list, *only, flag.Args())
+	ok, err := run(*n, *seed, *jobs, *list, *only, strings.Fields(*units), flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(2)
@@ -66,7 +67,7 @@ func main() {
 	}
 }
 
-func run(n int, seed uint64, jobs int, list bool, only string, paths []string) (bool, error) {
+func run(n int, seed uint64, jobs int, list bool, only string, units, paths []string) (bool, error) {
 	var line int
 	var op string
 	if only != "" {
@@ -98,7 +99,7 @@ func run(n int, seed uint64, jobs int, list bool, only string, paths []string) (
 	}
 	defer b.close()
 	if !list {
-		if err := b.measure(); err != nil {
+		if err := b.measure(units); err != nil {
 			return false, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -65,8 +66,9 @@ func readSymbols(path string) (map[symbol][]uint64, error) {
 	return found, nil
 }
 
-// measure runs each unit test without a mutant, unless that was done since its build.
-func (b *bench) measure() error {
+// measure runs each unit test, or only those that are named, without a mutant, unless that was done since
+// its build.
+func (b *bench) measure(names []string) error {
 	var err error
 	if b.symbols, err = readSymbols(library); err != nil {
 		return err
@@ -86,6 +88,9 @@ func (b *bench) measure() error {
 	slots := make(chan struct{}, b.jobs)
 	for _, p := range programs {
 		u := &unit{name: strings.TrimPrefix(p, tests+"/"), program: p}
+		if len(names) > 0 && !slices.Contains(names, u.name) {
+			continue
+		}
 		b.units = append(b.units, u)
 		wait.Add(1)
 		slots <- struct{}{}
