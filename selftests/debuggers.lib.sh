@@ -49,6 +49,7 @@ build_delve() # sets DELVE
 # Its breakpoints are those that it always has: in functions of the runtime that end a program.
 start_delve()
 {
+	: >"$tmp/debugger.out" # here, not in the child, so that no old line is found
 	"$DELVE" attach "$TARGET_PID" --headless --continue --accept-multiclient --api-version=2 \
 		--listen="unix:$PWD/$tmp/delve" --check-go-version=false >"$tmp/debugger.out" 2>&1 </dev/null &
 	DEBUGGER_PID=$!
