@@ -190,16 +190,17 @@ func (f *file) changes(rng *rand.Rand, rate float64) (all []change) {
 	if len(kernel) > 0 && rng.Intn(4) == 0 {
 		all = append(all, change{at: kernel[len(kernel)/2+rng.Intn(len(kernel)/2+1)-1], how: stop})
 	}
-	last := map[uint32][2]int{} // by thread
+	last, seen := map[uint32][2]int{}, map[uint32]int{} // by thread
 	for _, at := range kernel {
 		r := f.at(at)
 		if r.kind() == thread { // its state when the recording began, for example
 			continue
 		}
-		before, ok := last[r.tid()]
+		before := last[r.tid()]
 		last[r.tid()] = at
+		seen[r.tid()]++
 		// The first one shows the state before it. Only switches are known to be missing at times.
-		if !ok || r.kind() > waking || rng.Float64() >= rate {
+		if seen[r.tid()] < 3 || r.kind() > waking || rng.Float64() >= rate {
 			continue
 		}
 		c := change{at, before, rng.Intn(3)}
