@@ -41,19 +41,45 @@ lists_variables() # those that the environment or the command line may set
 # Each of these has a default that help shows.
 shows_defaults()
 {
-	local name
+	local name names value
 
-	make -s help >"$tmp/help" || return 1
-	for name in CC CFLAGS PREFIX GO ORACLE_GO TARGET_GOS MUTANTS SEED FUZZ_TIME FIDELITY_GOS; do
-		grep -qF "[$(make -s "print-$name")]" <(grep "^  $name " "$tmp/help") &&
-			[ -n "$(make -s "print-$name")" ] || { echo "no default for $name"; return 1; }
-	done
+	names=(CC CFLAGS PREFIX GO ORACLE_GO TARGET_GOS MUTANTS SEED FUZZ_TIME FIDELITY_GOS)
+	make -s help >"$tmp/help" && make -s "${names[@]/#/print-}" >"$tmp/defaults" || return 1
+	for name in "${names[@]}"; do
+		read -r value <&3 && [ -n "$value" ] && grep "^  $name " "$tmp/help" | grep -qF "[$value]" || { echo "no default for $name"; return 1; }
+	done 3<"$tmp/defaults"
 }
 
 finds() # WHAT MAKEFILE-LINE: a makefile with this additional line fails the check
 {
 	{ cat Makefile; printf '%s\n' "$2"; } >"$tmp/Makefile"
 	! "lists_$1" "$tmp/Makefile"
+}
+
+# Each target of help runs in a script, by its name or by its command; the runner builds and has the tiers.
+runs_targets() # MAKEFILE
+{
+	local target command missing=0
+
+	for target in $(phony "$1"); do
+		case $target in
+		clean | help) ;; # other scripts need what clean removes
+		all | unit | mutants-unit | kselftests | targets | reference | fuzzers | check | check-*) ;;
+		*)
+			command=$(sed -n "/^$target:/,/^\$/s/^.*[@+]\(selftests\/[a-z/]*\).*/\1/p" "$1" | grep -v -e deps -e 'selftests/run' | head -n 1)
+			grep -qE "\<ma[dk]e .*\<$target\>|${command:-NONE}\>" selftests/check/*.sh || { echo "no script runs make $target"; missing=1; }
+			;;
+		esac
+	done
+	return $missing
+}
+
+finds_idle()
+{
+	local name=idle_$RANDOM # which is nowhere in a script
+
+	{ cat Makefile; printf '.PHONY: %s\n%s: ## text\n\t@selftests/%s\n' $name $name $name; } >"$tmp/Makefile"
+	! runs_targets "$tmp/Makefile" >"$tmp/idle" && [ "$(cat "$tmp/idle")" = "no script runs make $name" ]
 }
 
 database()
@@ -90,6 +116,8 @@ try "make help lists each target" lists_targets Makefile
 try "make help lists each variable" lists_variables Makefile
 try "make help shows the defaults" shows_defaults
 try "an unlisted target is found" finds targets '.PHONY: planted'
+try "each target runs in a script" runs_targets Makefile
+try "a target that no script runs is found" finds_idle
 try "an unlisted variable is found" finds variables 'PLANTED ?= 1'
 try "compile_commands.json has each C file of userspace" database
 try "the recorded commands compile" compiles
