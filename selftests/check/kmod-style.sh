@@ -3,7 +3,8 @@
 # parallel: first
 # timeout: 900
 # Static checks of the kernel module: built with additional gcc warnings and sparse against Debian's
-# 6.12 source, and checked by checkpatch; any warning is a failure. Then built as DKMS does it.
+# 6.12 source, and checked by checkpatch; any warning is a failure. Then built as DKMS does it, and by
+# `make kmod_install`.
 # depends on: Makefile Kbuild dkms.conf kmod include
 . "$(dirname "$0")/../lib.sh"
 . selftests/kernel-source.lib.sh
@@ -70,6 +71,16 @@ same_version()
 		[ "$(build/gotrace --version)" = "gotrace $version" ]
 }
 
+# For that kernel, into a folder
+make_installs()
+{
+	local root=$PWD/$tmp/root release=${build##*/linux-headers-} module
+
+	make -s kmod_install "KDIR=$build" "DESTDIR=$root" && module=$(cd "$root/lib/modules/$release" && find updates -name 'gotrace.ko*') &&
+		[ "$(wc -w <<<"$module")" -eq 1 ] && grep -q "^$module:" "$root/lib/modules/$release/modules.dep" &&
+		[[ $(PATH=$PATH:/usr/sbin:/sbin modinfo -F vermagic "$root/lib/modules/$release/$module") == "$release "* ]]
+}
+
 # FILE...; in the copy, since checkpatch writes a file next to .git
 checkpatch()
 {
@@ -94,6 +105,7 @@ if try "kernel headers and source are available" is_there; then
 	try "no warnings of checkpatch" checkpatch_says_nothing
 	try "sparse detects a seeded fault" sparse_sees_a_fault
 	try "DKMS builds the module" dkms_builds
+	try "make kmod_install" make_installs
 	try "one version in make, DKMS and the module" same_version
 	try "checkpatch detects a seeded fault" checkpatch_sees_a_fault
 fi
