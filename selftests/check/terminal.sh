@@ -99,7 +99,7 @@ unknown_without_kernel()
 {
 	local trace="$CORPUS/runs/long-$ORACLE_GO.trace"
 
-	locked trace_run "long-$ORACLE_GO" "$ORACLE_GO" selftrace -duration 1500ms &&
+	trace_long_runs &&
 		$READER latency "$trace" >"$tmp/table" && head -n 1 "$tmp/table" | grep -q '^The trace has no kernel events' &&
 		awk '/START FUNCTION$/ { on = 1; next } !NF { on = 0 } on { n++; bad += $4 != "-" || $5 != "-" || $6 != "-" || $3 == "-" }
 			END { exit !n || bad }' "$tmp/table" &&

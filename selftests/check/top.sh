@@ -206,7 +206,7 @@ fails()
 ktap_start
 try "builds" build_reader
 long="$CORPUS/runs/long-$ORACLE_GO.trace"
-try "a trace of runtime/trace" locked trace_run "long-$ORACLE_GO" "$ORACLE_GO" selftrace -duration 1500ms
+try "a trace of runtime/trace" trace_long_runs
 try "its windows equal other commands" windows_equal "$long" 2
 try "windows add up" adds_up "$long"
 try "from a pipe" from_pipe "$long"
