@@ -121,7 +121,7 @@ has_scraped()
 
 ktap_start
 if try "the programs build" builds && try "the parser is installed" selftests/deps.sh python3-prometheus-client; then
-	if try "a server with tasks is recorded" record_target requests "$ORACLE_GO" "$EVERY_EVENT" -n $(by_tier 40 180 180); then
+	if try "a server with tasks is recorded" record_target requests "$ORACLE_GO" "$EVERY_EVENT" -n $(by_tier 40 400 400); then
 		try "every sample equals the other commands" equal "$RECORDED"
 		try "the trace has what is compared" has request_duration_seconds_count request_errors_total \
 			request_cpu_seconds_total gc_cycle_seconds_count stw_pause_seconds_count run_queue_delay_seconds_count \
@@ -129,7 +129,7 @@ if try "the programs build" builds && try "the parser is installed" selftests/de
 		try "the comparison notices each metric" detects
 		try "requests and errors are those that the program counted" counted
 		try "the text is OpenMetrics" parses
-		try "in generations: the same" in_generations "$RECORDED"
+		in_all try "in generations: the same" in_generations "$RECORDED" # so few requests as in check end within one
 		if command -v prometheus >/dev/null; then
 			try "a Prometheus scrapes it" is_scraped
 		else
