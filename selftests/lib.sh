@@ -71,6 +71,15 @@ locked() # COMMAND...: runs it while holding the build lock
 	return $status
 }
 
+# NAME COMMAND...: in a run of selftests/run, succeeds only once for all scripts: make takes a second of
+# CPU time to find that nothing is to be built.
+once()
+{
+	[ -z "${ONCE_FOLDER-}" ] || [ ! -e "$ONCE_FOLDER/$1" ] || return 0
+	"${@:2}" || return
+	[ -z "${ONCE_FOLDER-}" ] || : >"$ONCE_FOLDER/$1"
+}
+
 # --- time
 
 # Prints how many times slower than a quiet developer machine (2 virtual CPUs) this machine

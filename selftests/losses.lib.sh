@@ -31,7 +31,7 @@ lossy_once()
 
 	RECORDED=$tmp/lossy.trace
 	rm -f "$tmp"/lossy.*
-	start_target lossy "$go" -pause "$(stretched 1ms)" || return 1
+	start_target lossy "$go" -pause "$(stretched 1ms)" $(by_tier "-load 800ms -quiet 2s" "" "") || return 1
 	start_background $GOTRACE record -p "$TARGET_PID" -o "$RECORDED" --stats "$tmp/lossy.json" \
 		--save-input "$tmp/lossy.raw" $options
 	recorder_is_live || return 1

@@ -10,8 +10,14 @@ between=$(in_all echo go1.23.12 go1.24.9 go1.25.3)
 READER_GOS="go1.22.12 $between $ORACLE_GO"
 
 # Parallel scripts build and extract one at a time.
-build_reader() { locked build_reader_now; }
-build_sanitized() { locked build_sanitized_now; }
+build_reader() { locked once reader build_reader_now; }
+# The reader; a sanitizer's report must not look like a rejected trace.
+build_sanitized()
+{
+	export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99
+	locked once sanitized make --no-print-directory "-j$(nproc)" SAN=1 $SANITIZED
+}
+
 extract_corpus() { locked extract_corpus_now "$@"; }
 trace_long_runs() { locked trace_long_runs_now; }
 trace_short_runs() { locked trace_short_runs_now; }
@@ -24,12 +30,6 @@ build_reader_now() # the reader, the Go oracles, and the program that traces its
 		programs+=("build/targets/$go/selftrace" "build/targets/$go/pingpong")
 	done
 	make --no-print-directory "-j$(nproc)" TARGET_GOS="$READER_GOS" all reference "${programs[@]}"
-}
-
-build_sanitized_now() # the reader; a sanitizer's report must not look like a rejected trace
-{
-	export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99
-	make --no-print-directory "-j$(nproc)" SAN=1 $SANITIZED
 }
 
 # GO...: extracts the traces of these toolchains' own tests: $CORPUS/GO/{v2,text,fuzz,v1}

@@ -53,8 +53,8 @@ for go in $TARGET_GOS; do
 done
 try "with perf uprobes" annotated "$ORACLE_GO" --force-perf-uprobes
 try "regions nested deeper than readers accept" annotated "$ORACLE_GO" "" -deep 3000
-try "100 MB of messages" endless_messages
-try "more names than the probes remember" endless_names
+in_all try "100 MB of messages" endless_messages
+in_all try "more names than the probes remember" endless_names
 try "rings that are too small" under_loss
 try "without the event set user" only_on_request
 try "without stacks" no_stacks

@@ -3,7 +3,7 @@
 # a second. It names the current step and is cleared at the end. Nothing is shown when attaching is
 # faster, or when stderr is a file.
 # parallel
-# timeout: 200
+# timeout: 600
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh

@@ -4,7 +4,7 @@
 # clients (selftests/reference/cmd/hostile), during which it answers a fair one. A system call that the
 # sandbox does not permit kills it here.
 # parallel
-# timeout: 300
+# timeout: 600
 # depends on: Makefile include userspace selftests/reference selftests/service
 . "$(dirname "$0")/../lib.sh"
 

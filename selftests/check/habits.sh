@@ -289,7 +289,7 @@ try "-p 0" says 2 "record: invalid PID '0'; .*" $GOTRACE record -p 0
 try "record PID, doctor PID, probes PID" operands
 try "record PID CMD is rejected" says 2 "record: -p PID cannot be combined with a command: 'true'; .*" $GOTRACE record 1 true
 try "record -- NUMBER is a command" says 127 '12345: no such program' $GOTRACE record -o "$tmp/x.trace" -- 12345
-try "--cpu-profile with and without HZ" rates
+in_all try "--cpu-profile with and without HZ" rates
 
 try "a trace that is still being recorded" being_recorded
 try "a trace is recorded" long_trace

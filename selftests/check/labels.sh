@@ -40,7 +40,7 @@ grouped()
 {
 	local key
 
-	for key in endpoint worker child small 'odd key=' missing; do
+	for key in endpoint 'odd key=' $(in_all echo worker child small missing); do
 		build/reference/labels build/gotrace "$RECORDED" "$key" || return 1
 	done
 	build/gotrace goroutines --by label:endpoint --json "$RECORDED" >"$tmp/by.json" &&

@@ -8,6 +8,7 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/metrics
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/servers.lib.sh
 . selftests/reader.lib.sh
 . selftests/metrics.lib.sh
 
@@ -89,7 +90,7 @@ is_scraped()
 {
 	local port=9391
 
-	mkdir -p "$tmp/www" && cp "$tmp/metrics" "$tmp/www/metrics"
+	mkdir -p "$tmp/www" && cp "$tmp/metrics" "$tmp/www/metrics" && unpack_server prometheus usr/bin/prometheus || return 1
 	cat >"$tmp/server.py" <<-END
 		import http.server, functools
 		class H(http.server.SimpleHTTPRequestHandler):
@@ -100,7 +101,7 @@ is_scraped()
 	printf 'scrape_configs: [{job_name: g, scrape_interval: 1s, static_configs: [{targets: ["127.0.0.1:%s"]}]}]\n' \
 		$port >"$tmp/prometheus.yml"
 	start_background /usr/bin/python3 "$tmp/server.py"
-	start_background prometheus --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/tsdb" \
+	start_background "$SERVER" --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/tsdb" \
 		--web.listen-address=127.0.0.1:9392
 	wait_until 30 has_scraped || { tail -n 5 "$tmp/background.out"; return 1; }
 	ask 'gotrace_events_total' | jq -r '.data.result[0].value[1]' >"$tmp/scraped"
@@ -130,11 +131,7 @@ if try "the programs build" builds && try "the parser is installed" selftests/de
 		try "requests and errors are those that the program counted" counted
 		try "the text is OpenMetrics" parses
 		in_all try "in generations: the same" in_generations "$RECORDED" # so few requests as in check end within one
-		if command -v prometheus >/dev/null; then
-			try "a Prometheus scrapes it" is_scraped
-		else
-			note "there is no prometheus to scrape it"
-		fi
+		in_all try "a Prometheus scrapes it" is_scraped
 	fi
 	trace_long_runs >/dev/null && trace_short_runs >/dev/null
 	try "a trace of runtime/trace: every sample" equal "$CORPUS/runs/short-$ORACLE_GO.trace"

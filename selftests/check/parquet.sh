@@ -37,7 +37,7 @@ losses()
 {
 	local from
 
-	record_target lossy "$ORACLE_GO" "--ring-size=64K" && mv "$RECORDED" "$tmp/losses.trace" && export_parquet "$tmp/losses.trace" -o "$tmp/lost" &&
+	record_target lossy "$ORACLE_GO" "--ring-size=64K" $(by_tier "-load 400ms -quiet 1s" "" "") && mv "$RECORDED" "$tmp/losses.trace" && export_parquet "$tmp/losses.trace" -o "$tmp/lost" &&
 		$READER stat --json "$tmp/losses.trace" | jq -c -S '.private.losses[] | {kind, count, from_ns: .from, to_ns: .to}' | sort >"$tmp/losses.other" || return 1
 	for from in "$tmp/losses.trace" "$tmp/lost"; do
 		sql 'SELECT kind, CAST(SUM(count) AS BIGINT) AS count, MIN(from_ns) AS from_ns, MAX(to_ns) AS to_ns FROM losses GROUP BY kind' "$from" | sort >"$tmp/losses.sql"

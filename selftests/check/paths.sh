@@ -176,15 +176,15 @@ copied()
 ktap_start
 if try "no citation is stale" nothing_stale && try "a copy of the tree" copied; then
 	try "a bare name in C" finds userspace/reader/reader.c '/* See no_such.c. */' no_such.c
-	try "a bare name that only another part has" finds userspace/reader/reader.c '// see kfuncs.c' kfuncs.c
-	try "a path below a folder" finds userspace/reader/reader.c '/* trace/text.c draws from it */' trace/text.c
-	try "a path from the top" finds kmod/ring.c '/* userspace/capture/none.h */' userspace/capture/none.h
+	in_all try "a bare name that only another part has" finds userspace/reader/reader.c '// see kfuncs.c' kfuncs.c
+	in_all try "a path below a folder" finds userspace/reader/reader.c '/* trace/text.c draws from it */' trace/text.c
+	in_all try "a path from the top" finds kmod/ring.c '/* userspace/capture/none.h */' userspace/capture/none.h
 	try "in a document" finds docs/design.md 'The file `userspace/reader/none.c`.' userspace/reader/none.c
-	try "a folder, in a document" finds README.md 'In docs/none/, for example.' docs/none/
-	try "in a manual" finds userspace/man/gotrace.1 'See docs/no\-such.md.' docs/no-such.md
-	try "in a script" finds selftests/demo.sh '. selftests/none.lib.sh' selftests/none.lib.sh
-	try "in a comment of a script" finds selftests/demo.sh '# as none.lib.sh does' none.lib.sh
-	try "in the makefile" finds Makefile 'x: userspace/none/%.c' userspace/none/%.c
-	try "in Go" finds selftests/targets/tiny/main.go '// as userspace/none.c' userspace/none.c
+	in_all try "a folder, in a document" finds README.md 'In docs/none/, for example.' docs/none/
+	in_all try "in a manual" finds userspace/man/gotrace.1 'See docs/no\-such.md.' docs/no-such.md
+	in_all try "in a script" finds selftests/demo.sh '. selftests/none.lib.sh' selftests/none.lib.sh
+	in_all try "in a comment of a script" finds selftests/demo.sh '# as none.lib.sh does' none.lib.sh
+	in_all try "in the makefile" finds Makefile 'x: userspace/none/%.c' userspace/none/%.c
+	in_all try "in Go" finds selftests/targets/tiny/main.go '// as userspace/none.c' userspace/none.c
 fi
 ktap_end

@@ -120,7 +120,7 @@ filters()
 {
 	local go
 
-	for go in go1.22.12 "$ORACLE_GO"; do
+	for go in $(in_all echo go1.22.12) "$ORACLE_GO"; do
 		agrees "$CORPUS/runs/long-$go.trace" '' '' &&
 			agrees "$CORPUS/runs/short-$go.trace" '' '' region task &&
 			agrees "$CORPUS/runs/long-$go.trace" '--from 0.3 --to 0.9' '-from 300000000 -to 900000000' &&
@@ -143,7 +143,7 @@ labels()
 {
 	local go
 
-	for go in go1.22.12 "$ORACLE_GO"; do
+	for go in $(in_all echo go1.22.12) "$ORACLE_GO"; do
 		agrees "$CORPUS/runs/long-$go.trace" '--labels goroutine,function' -labels || return 1
 	done
 }

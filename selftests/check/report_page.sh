@@ -11,7 +11,7 @@
 
 PACKAGES=(chromium python3-websockets)
 
-in_browser() # URL [NAME...]
+in_browser() # [--text|--answers] URL [NAME...]
 {
 	timeout 150 /usr/bin/python3 selftests/report/page.py "$@" >"$tmp/said" 2>&1 || { cat "$tmp/said"; return 1; }
 	note "$(cat "$tmp/said")"
@@ -51,7 +51,7 @@ pictures()
 hostile_names()
 {
 	/usr/bin/python3 selftests/report/made_pages.py hostile "$tmp/page.html" >"$tmp/hostile.html" &&
-		in_browser "file://$PWD/$tmp/hostile.html" '<img src=x onerror='
+		in_browser $(by_tier --text "" "") "file://$PWD/$tmp/hostile.html" '<img src=x onerror='
 }
 
 # As many spans as the page of a trace of ten million events has
@@ -75,7 +75,7 @@ view()
 
 	start_background build/gotrace view "$RECORDED" && wait_until 30 messages '^http://' || return 1
 	url=$(sed -n 's,^\(http://[^ ]*\).*,\1,p' "$tmp/background.out" | head -n 1)
-	in_browser "$url" && merged_kernel_states "$url"
+	in_browser $(by_tier --answers "" "") "$url" && merged_kernel_states "$url"
 	status=$?
 	kill "$BACKGROUND_PID"
 	wait "$BACKGROUND_PID"

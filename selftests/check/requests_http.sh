@@ -120,7 +120,7 @@ in_all try "with perf uprobes, and regions" counted "$ORACLE_GO" "--force-perf-u
 try "the times" times
 try "nothing else of a request is recorded" private
 try "a replay, with few names" replayed
-try "many different paths" limited
+in_all try "many different paths" limited
 tiny=build/targets/$ORACLE_GO/tiny
 try "no server" refused 1 "the program has no net/http server" $GOTRACE record -o "$tmp/no.trace" --requests=http -- "$tiny"
 try "an unknown kind" refused 2 "unknown kind of requests 'htp': expected a list of http" $GOTRACE record --requests=htp -- "$tiny"

@@ -7,6 +7,7 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/servers.lib.sh
 . selftests/files.lib.sh
 . selftests/launched.lib.sh
 
@@ -88,7 +89,8 @@ is_scraped() { [ "$(query gotrace_up | wc -l)" -eq 2 ]; }
 read_by_prometheus()
 {
 	printf 'scrape_configs: [{job_name: serve, scrape_interval: 1s, static_configs: [{targets: ["%s"]}]}]\n' "${URL#http://}" >"$tmp/prometheus.yml"
-	prometheus --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/tsdb" --web.listen-address=127.0.0.1:9394 >"$tmp/prometheus.out" 2>&1 &
+	unpack_server prometheus usr/bin/prometheus || return 1
+	"$SERVER" --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/tsdb" --web.listen-address=127.0.0.1:9394 >"$tmp/prometheus.out" 2>&1 &
 	background+=("$!")
 	wait_until 60 is_scraped && query gotrace_created_goroutines_total >"$tmp/scraped" && ok_get /metrics "$tmp/metrics" &&
 		sed -n 's/^gotrace_created_goroutines_total{pid="\([0-9]*\)",.*} /\1 /p' "$tmp/metrics" | sort | diff "$tmp/scraped" - &&
@@ -245,18 +247,14 @@ try "two processes at the same time" two_at_once
 try "several traces of one process" overlapping
 try "the process of a trace" which_process
 try "metrics of both" metrics_of_both
-if command -v prometheus >/dev/null; then
-	try "a Prometheus reads the metrics" read_by_prometheus
-else
-	note "there is no prometheus to read the metrics"
-fi
+in_all try "a Prometheus reads the metrics" read_by_prometheus
 try "what the processes have" little_is_shared
 try "a front that was killed" front_is_replaced
 try "a recorder that was killed" recorder_is_replaced
 try "SIGTERM during nothing" stopped_after_failure
 try "a process that ends, and another that starts" one_ends
 try "the end of the service" stop_recorder
-try "readers that stop" readers_that_stop
+in_all try "readers that stop" readers_that_stop
 try "more traces than the limit" too_many
 try "metrics equal those of a trace of the same window" metrics_of_the_window
 try "SIGTERM" ended_by TERM

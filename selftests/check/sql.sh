@@ -448,7 +448,7 @@ try "traces" trace_short_runs
 try "without the engine: what to do" without_engine
 try "the engine is a file" engine_is_a_file
 try "a trace with kernel events" recorded
-for trace in "$short" $(in_all echo "$CORPUS/runs/short-go1.22.12.trace") "$kernel"; do
+for trace in $(in_all echo "$short" "$CORPUS/runs/short-go1.22.12.trace") "$kernel"; do
 	name=$(basename "$trace" .trace)
 	try "events: $name" same_events "$trace"
 	try "goroutines and slices: $name" same_goroutines "$trace"

@@ -172,7 +172,7 @@ hostile_names() # TRACE: copies it with names that contain control sequences
 # A process is recorded from outside, until ^C; its counts are in the windows.
 live()
 {
-	start_target selftrace "$ORACLE_GO" -duration 3s || return 1
+	start_target selftrace "$ORACLE_GO" -duration 3s $FEW_SYSCALLS || return 1
 	start_background $READER top -p "$TARGET_PID" --json
 	wait_until 20 grep -q 'gotrace-bpf: recording' "$tmp/background.out" || { cat "$tmp/background.out"; return 1; }
 	tell_target start
@@ -186,7 +186,7 @@ live()
 
 live_on_terminal()
 {
-	start_target selftrace "$ORACLE_GO" -duration 60s && tell_target start || return 1
+	start_target selftrace "$ORACLE_GO" -duration 60s $FEW_SYSCALLS && tell_target start || return 1
 	on_terminal q 0 $READER top -p "$TARGET_PID" >"$tmp/view" && grep -q 'run queue delay' "$tmp/view" &&
 		text_is_clean "$TARGET_PID" && kill -KILL "$TARGET_PID"
 }

@@ -33,7 +33,7 @@ needs() { refused 2 "$1" $GOTRACE flight -p 1 -o "$tmp/x" --trigger "${@:2}"; } 
 
 ktap_start
 for kind in runnable blocked syscall stw gc runqueue goroutines heap; do
-	try "$kind: provoked" provoke "$kind" "$(by_tier 5 5 100)"
+	try "$kind: provoked" provoke "$kind" "$(by_tier 3 5 100)"
 	try "$kind: snapshots are valid, and their causes true" causes_are_true "$kind"
 	try "$kind: a snapshot of each" each_has_a_snapshot "$kind"
 done

@@ -89,7 +89,7 @@ TEST(batches_respect_the_limit)
 
 	stream__init(&s, &pool, TRACE_NO_M, 0);
 	s.gen = 1;
-	for (i = 1; i < 20000; i++) {
+	for (i = 1; i < 2000; i++) {
 		size_t n = 1 + i * 7919 % 3000;
 
 		s.time = i;

@@ -109,8 +109,8 @@ owned_by() # PID
 ktap_start
 try "a server" start_server
 try "a daemon with closed descriptors" closed
-try "a daemon that is cancelled while it starts: no flight recorder, no message" called_off
-try "a daemon that is killed before it is ready: one line" killed
+in_all try "a daemon that is cancelled while it starts: no flight recorder, no message" called_off
+in_all try "a daemon that is killed before it is ready: one line" killed
 try "no memory: the remedy is printed" no_memory
 try "a finished flight recorder, and one that is being read: one line" being_read
 ktap_end
