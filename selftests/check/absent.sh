@@ -3,6 +3,7 @@
 # replies late simulates a FUSE file system that hangs. Neither the target nor the recorder may block
 # on such a page.
 # parallel
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 

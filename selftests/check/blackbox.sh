@@ -5,6 +5,7 @@
 # recording. For tests with the module see selftests/vm/guest/50-recover.sh.
 # parallel
 # timeout: 300
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/blackbox
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 

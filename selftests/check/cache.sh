@@ -4,6 +4,7 @@
 # Tests the cache of program analyses: the second recording uses it and is as good as the first, a
 # folder of another user is not used, --no-cache stores nothing, and a forged copy of a program does
 # not get the original's entry.
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 

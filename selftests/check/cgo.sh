@@ -4,6 +4,7 @@
 # recorder that attaches later, when the runtime has already seen threads of C.
 # tier: all
 # parallel
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 

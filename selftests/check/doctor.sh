@@ -3,6 +3,7 @@
 # timeout: 120
 # Tests doctor for a process: the text fits a screen and is correct, and --json of doctor and probes
 # contains the same facts.
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 

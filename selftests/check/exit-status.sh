@@ -4,6 +4,7 @@
 # executed. Also tests what --follow reports of programs that ended before they could be recorded.
 # parallel
 # timeout: 300
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 tiny=$PWD/build/targets/$ORACLE_GO/tiny

@@ -4,6 +4,7 @@
 # timeout: 300
 # Programs crafted to make the analysis expensive: many equal symbols, sections of gigabytes, with a
 # limit on memory. Also, a signal ends an analysis that takes long or waits for a file system.
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/stuck
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 tiny=build/targets/$ORACLE_GO/tiny

@@ -5,6 +5,7 @@
 # parallel
 # timeout: 900
 # long: 2400
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 

@@ -3,6 +3,7 @@
 # reader parses it), and programs whose debug info is stripped, split off or corrupt.
 # tier: all
 # parallel
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 
 table_has() # GO: its row equals the DWARF of a program built with it; members in the order of OFFSETS

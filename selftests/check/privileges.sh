@@ -2,6 +2,7 @@
 # Checks the privileges of a recorder after its probes are attached: exactly those in the manual's
 # section PRIVILEGES.
 # parallel
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 

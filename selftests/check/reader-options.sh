@@ -3,6 +3,7 @@
 # timeout: 120
 # Tests gotrace's command line: --help of every verb. Errors in the arguments or in a file give one
 # clear line on stderr and exit status 1 (failed) or 2 (usage error); no partial output is left.
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/deps-engine.sh
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
 

@@ -207,20 +207,25 @@ same "the results of the earlier run are shown with its date" \
 	"$(printf '%s\n' '# kept passed on' '1..1' 'ok 1 a')" "$(runs_of_two 'echo ok 1 a' >/dev/null
 	sed 's/^\(# kept passed on\) .*/\1/' "$tmp/second")"
 
-runs_with_values() # VALUE...: how often a script ran that reads a variable, which had these values
+runs_with_values() # NAME LINE VALUE...: how often a script with this line ran, with these values of a variable
 {
-	local value
+	local value name=$1 line=$2
+	shift 2
 
-	printf '%s\n' '#!/bin/bash' "# depends on: $tmp/input" ': "${LIMITS:-}"' "echo >>$tmp/runs" \
+	printf '%s\n' '#!/bin/bash' "# depends on: $tmp/input" "$line" "echo >>$tmp/runs" \
 		'echo 1..1; echo ok 1 a' >"$tmp/reads.sh"
 	: >"$tmp/runs"
 	for value; do
-		LIMITS=$value XDG_CACHE_HOME=$tmp selftests/keep "$tmp/reads.sh" >/dev/null
+		env "$name=$value" XDG_CACHE_HOME="$tmp" selftests/keep "$tmp/reads.sh" >/dev/null
 	done
 	wc -l <"$tmp/runs"
 }
 
-same "a script runs again when a variable that it reads has another value" 2 "$(runs_with_values 1 2 2 1)"
+same "a script runs again when a variable that it reads has another value" 2 \
+	"$(runs_with_values LIMITS ': "${LIMITS:-}"' 1 2 2 1)"
+same "in another tier it runs again if it has values or results by tier" "2 2 1" \
+	"$(runs_with_values TIER 'in_all() { :; }' all check check) $(runs_with_values TIER 'by_tier() { :; }' check all check
+	) $(runs_with_values TIER : check all check)"
 
 old_results() # prints which of four results are left after that script has passed
 {

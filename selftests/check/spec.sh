@@ -4,6 +4,7 @@
 # $ORACLE_GO. Also tests each output form of `gotrace describe`.
 # parallel
 # timeout: 120
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 
 describe="timeout 20 build/gotrace describe"

@@ -3,6 +3,7 @@
 # parallel
 # Tests that a starved recorder reports the problem and a remedy: it shares its CPU with a CPU-bound
 # competitor.
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 

@@ -3,6 +3,7 @@
 # exactly the same numbers of channel operations, created goroutines, blocking system calls and
 # garbage collections.
 # parallel
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
