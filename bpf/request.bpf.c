@@ -16,7 +16,9 @@
 /* Written by probes.c before loading. */
 const volatile struct gt_request_site request_sites[GT_REQUEST_SITES] = {};
 
-/* The address of the value; 0: nil, or not in memory. */
+#define NOT_READ (~0ull) /* no address of a value */
+
+/* The address of the value; 0: nil. */
 static __noinline u64 request__find(struct pt_regs *ctx, const volatile struct gt_request_read *r)
 {
 	u64 at = site__register(ctx, r->reg - 1);
@@ -26,8 +28,8 @@ static __noinline u64 request__find(struct pt_regs *ctx, const volatile struct g
 		if (!at)
 			return 0;
 		at += r->offset[i];
-		if (i + 1 < r->n)
-			at = go_read_u64(at);
+		if (i + 1 < r->n && go_read(&at, sizeof(at), at))
+			return NOT_READ;
 	}
 	return at;
 }
@@ -45,8 +47,12 @@ static __noinline u64 request__text(struct pt_regs *ctx, const volatile struct g
 		s.len = site__register(ctx, r->len_reg - 1);
 	} else {
 		at = request__find(ctx, r);
-		if (!at || go_read(&s, sizeof(s), at))
+		if (!at)
+			return GT_TEXT_EMPTY;
+		if (go_read(&s, sizeof(s), at)) {
+			COUNT(read_errors);
 			return GT_TEXT_UNREAD;
+		}
 	}
 	return text__name(&s, tid);
 }
@@ -58,6 +64,8 @@ static __noinline u32 request__number(struct pt_regs *ctx, const volatile struct
 	if (!r->reg)
 		return GT_REQUEST_NO_NUMBER;
 	at = request__find(ctx, r);
+	if (at == NOT_READ)
+		return GT_REQUEST_NO_NUMBER;
 	if (!r->size) {
 		number = at;
 	} else if (!at || (r->size == 8 && go_read(&number, 8, at)) ||
@@ -90,7 +98,7 @@ int request(struct pt_regs *ctx)
 	request.inherited = site->inherited;
 	request.stepped = GT_COOKIE_CALL_STEPPED(cookie);
 	request.text[0] = request__text(ctx, &site->text[0], tid);
-	if (request.step == GT_REQUEST_NAMED && request.text[0] <= GT_TEXT_UNREAD)
+	if (request.step == GT_REQUEST_NAMED && request.text[0] == GT_TEXT_EMPTY)
 		return 0;
 	request.text[1] = request__text(ctx, &site->text[1], tid);
 	request.number = request__number(ctx, &site->number);

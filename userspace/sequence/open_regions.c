@@ -141,7 +141,7 @@ bool open_regions__begin(struct step *st, const struct open_region *region, uint
 	if (open.is_task && !open.within)
 		return false;
 	id = open.request ? open_requests__id(open.request) : step__name(st, open.text);
-	open.name = open.request ? NULL : texts__hold(s->texts, open.text);
+	open.name = open.request ? NULL : texts__hold(s->texts, open.text, st->time);
 	if (open.is_task) {
 		open.task = open.within->id;
 		STEP_EMIT(st, EV_USER_TASK_BEGIN, open.task, open_regions__task(g), id, stack);

@@ -28,8 +28,16 @@ static void unlist(struct request *r)
 	r->link = NULL;
 }
 
+static struct text *hold(struct sequencer *s, uint64_t number, uint64_t time)
+{
+	struct text *text = texts__hold(s->texts, number, time);
+
+	s->stats.text_misses += !text && number != GT_TEXT_EMPTY;
+	return text;
+}
+
 struct request *open_requests__add(struct sequencer *s, enum gt_preset preset,
-				   const uint64_t text[2])
+				   const uint64_t text[2], uint64_t time)
 {
 	struct request *r = calloc(1, sizeof(*r));
 
@@ -42,7 +50,7 @@ struct request *open_requests__add(struct sequencer *s, enum gt_preset preset,
 	}
 	r->preset = preset;
 	for (size_t i = 0; i < 2; i++)
-		r->part[i] = texts__hold(s->texts, text[i]);
+		r->part[i] = hold(s, text[i], time);
 	r->bytes = (uint32_t)(sizeof(*r) + texts__size(r->part[0]) + texts__size(r->part[1])) +
 		   GT_TEXT_MAX;
 	list(&s->requests, r);
@@ -64,9 +72,9 @@ size_t open_requests__size(const struct request *r)
 	return r ? r->bytes : 0;
 }
 
-void open_requests__name(struct sequencer *s, struct request *r, uint64_t text)
+void open_requests__name(struct sequencer *s, struct request *r, uint64_t text, uint64_t time)
 {
-	struct text *better = r->has_name ? NULL : texts__hold(s->texts, text);
+	struct text *better = r->has_name ? NULL : hold(s, text, time);
 
 	if (!better)
 		return;

@@ -38,14 +38,17 @@ struct open_requests {
 	struct request *unnamed;
 };
 
-/* A request whose record names these texts. NULL: no memory (s->error is set). */
+/*
+ * A request whose record, of that time, names these texts; missing ones are counted. NULL: no memory
+ * (s->error is set).
+ */
 struct request *open_requests__add(struct sequencer *s, enum gt_preset preset,
-				   const uint64_t text[2]);
+				   const uint64_t text[2], uint64_t time);
 void open_requests__remove(struct sequencer *s, struct request *r); /* frees it; NULL is allowed */
 size_t open_requests__size(const struct request *r);		    /* bytes; NULL is allowed */
 
-/* Replaces the text that names it best, unless the text is empty or missing. */
-void open_requests__name(struct sequencer *s, struct request *r, uint64_t text);
+/* Replaces the text that names it best, unless the text is empty, or missing, which is counted. */
+void open_requests__name(struct sequencer *s, struct request *r, uint64_t text, uint64_t time);
 /* The string id of its name, valid in the open generation. */
 uint32_t open_requests__id(const struct request *r);
 /* Gives it its name, if it has none yet. */

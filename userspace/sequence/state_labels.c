@@ -66,8 +66,8 @@ static void label_set__add(const struct step *st, struct label_set *set,
 
 	to->key = texts__settle(texts, label->key, st->time);
 	to->value = texts__settle(texts, label->value, st->time);
-	to->key_text = texts__hold(texts, to->key);
-	to->value_text = texts__hold(texts, to->value);
+	to->key_text = texts__hold(texts, to->key, st->time);
+	to->value_text = texts__hold(texts, to->value, st->time);
 	if (is_missing(to->key, to->key_text) || is_missing(to->value, to->value_text)) {
 		st->s->stats.text_misses++;
 		set->cut = true;

@@ -119,7 +119,7 @@ static enum apply_result request_begins(struct step *st, const struct gt_request
 		calls__end(st, g->regions, rec->depth, false);
 	if (find_request(g, rec->preset))
 		return DONE; /* a call on behalf of the same request */
-	region.request = open_requests__add(st->s, rec->preset, rec->text);
+	region.request = open_requests__add(st->s, rec->preset, rec->text, st->time);
 	if (!region.request || open_regions__begin(st, &region, 0))
 		return DONE;
 	open_requests__remove(st->s, region.request);
@@ -133,7 +133,7 @@ static enum apply_result request_ends(struct step *st, const struct gt_request *
 	if (rec->step == GT_REQUEST_RETURNS && rec->depth != open->depth)
 		return DONE; /* a call on behalf of the same request, or one whose begin was lost */
 	if (!open->request->part[REQUEST_BETTER])
-		open_requests__name(st->s, open->request, rec->text[0]);
+		open_requests__name(st->s, open->request, rec->text[0], st->time);
 	log_outcome(st, rec, open);
 	end_request(st, found);
 	return DONE;
@@ -192,6 +192,6 @@ enum apply_result apply_request(struct step *st)
 	else if (rec->step == GT_REQUEST_RESULT)
 		log_result(st, rec, open);
 	else
-		open_requests__name(st->s, open->request, rec->text[0]);
+		open_requests__name(st->s, open->request, rec->text[0], st->time);
 	return DONE;
 }

@@ -203,20 +203,26 @@ uint64_t texts__settle(struct texts *t, uint64_t number, uint64_t time)
 	return settled;
 }
 
+/* What a record refers to */
+static struct text *find(struct texts *t, uint64_t number, uint64_t time)
+{
+	return given(t, number) ? *given(t, number) :
+				  (struct text *)places__get(&t->name, number, time);
+}
+
 uint32_t texts__name(struct texts *t, uint64_t number, uint64_t time, uint64_t *misses)
 {
 	struct text *text;
 
 	if (number == GT_TEXT_EMPTY)
 		return 0;
-	text = given(t, number) ? *given(t, number) :
-				  (struct text *)places__get(&t->name, number, time);
+	text = find(t, number, time);
 	return text ? text__id(t, text) : missing(t, misses);
 }
 
-struct text *texts__hold(struct texts *t, uint64_t number)
+struct text *texts__hold(struct texts *t, uint64_t number, uint64_t time)
 {
-	struct text *text = given(t, number) ? *given(t, number) : map__get(&t->name.map, number);
+	struct text *text = find(t, number, time);
 
 	if (text)
 		text->holders++;

@@ -43,10 +43,10 @@ bool texts__message_bytes(const struct texts *t, uint64_t number, struct trace_s
 void texts__drop_message(struct texts *t, uint64_t number);
 
 /*
- * Holds a name that later generations need, too, until it is released. NULL: missing; its string id
- * is that of TEXTS_MISSING from then on.
+ * Holds a name that later generations need, too, until it is released; a record of that time refers to it.
+ * NULL: missing; its string id is that of TEXTS_MISSING from then on.
  */
-struct text *texts__hold(struct texts *t, uint64_t number);
+struct text *texts__hold(struct texts *t, uint64_t number, uint64_t time);
 void texts__release(struct text *text); /* NULL is allowed */
 uint32_t texts__held_name(struct texts *t, uint64_t number, struct text *text);
 /* The bytes of a name that is held, valid as long as it is. NULL is allowed: none. */

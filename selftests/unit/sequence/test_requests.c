@@ -6,6 +6,7 @@
  */
 #include "unit/test.h"
 #include "names/request_names.h"
+#include "sequence/places.h"
 #include "sequence/sequencer_impl.h"
 #include "unit/machine.h"
 
@@ -145,6 +146,39 @@ TEST(named_later)
 	assert_int_equal(ids("GET /users/{id}"), 2);
 	assert_int_equal(ids(""), 0);
 	expect_no_repair();
+}
+
+/*
+ * Two CPUs have sent names for one place at once, and arrive in the wrong order: the probes remember the
+ * earlier one, and do not send it again.
+ */
+TEST(names_of_two_cpus)
+{
+	serving();
+	say(ROUTE + GT_TEXT_PLACES, "/other");
+	for (int i = 0; i < 3; i++) {
+		END(200); /* of none; a generation may end */
+		flush_and_forget();
+		BEGIN(100);
+		step(1, GT_REQUEST_NAMED, 300, ROUTE, 0, GT_REQUEST_NO_NUMBER);
+		END(0);
+		m.now += PLACES_PATIENCE_NS / 2 + STEP_NS;
+	}
+	expect(BEGUN(THREE) LOG(THREE, "status", "200") ENDED(THREE, "GET /users/{name}"));
+	assert_int_equal(stats()->text_misses, 0);
+}
+
+TEST(missing_names_are_counted)
+{
+	serving();
+	BEGIN(100);
+	step(1, GT_REQUEST_NAMED, 300, GT_TEXT_UNREAD, 0, GT_REQUEST_NO_NUMBER);
+	step(1, GT_REQUEST_NAMED, 300, ROUTE + 1, 0, GT_REQUEST_NO_NUMBER);
+	step(1, GT_REQUEST_NAMED, 300, GT_TEXT_EMPTY, 0, GT_REQUEST_NO_NUMBER);
+	END(0);
+	flush();
+	assert_int_equal(ids("GET /users/{id}"), 2);
+	assert_int_equal(stats()->text_misses, 2);
 }
 
 /* The handler panics, takes over the connection, or its end was lost. */
