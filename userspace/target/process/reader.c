@@ -101,7 +101,9 @@ static bool signal_is_pending(void)
 /* The reason not to wait for its read any longer; 0: none. */
 static int give_up_reason(const struct reader *r)
 {
-	uint64_t ms = (clock__now() - atomic_load(&r->read_began)) / 1000000;
+	uint64_t began =
+		atomic_load(&r->read_began); /* first: the next read may begin in between */
+	uint64_t ms = (clock__now() - began) / 1000000;
 
 	if (ms > READER_PATIENCE_MS)
 		return -ETIMEDOUT;
