@@ -1,4 +1,5 @@
-# Functions for the test scripts (selftests/check): KTAP output, traced targets, trace validation. A script reads this file first, then for example:
+# Functions for the test scripts (selftests/check): KTAP output, traced targets, trace validation. A script
+# reads this file first, then for example:
 #
 #     . "$(dirname "$0")/../lib.sh"
 #     ktap_start 2

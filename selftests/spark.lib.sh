@@ -21,10 +21,15 @@ install_spark() # sets SPARK_PYTHON; of exactly the versions of the requirements
 	[ -e "$folder/complete" ]
 }
 
-prepare_spark() # COMMAND, which builds what the script needs: the first results of a script
+builds()
+{
+	locked make --no-print-directory "-j$(nproc)" all targets && selftests/deps-engine.sh
+}
+
+prepare_spark() # the first results of a script
 {
 	try "packages" selftests/deps.sh default-jre-headless python3-venv
-	try "build" "$1"
+	try "build" builds
 	try "pinned Spark" install_spark
 }
 

@@ -15,11 +15,6 @@
 . selftests/field.lib.sh
 . selftests/ship.lib.sh
 
-builds()
-{
-	locked make --no-print-directory "-j$(nproc)" all targets && selftests/deps-engine.sh
-}
-
 # Traces of several programs, one of them also of hosts with names that URIs, XML and S3 treat specially
 made()
 {
@@ -70,7 +65,7 @@ command_fails()
 wrong_key() { AWS_SECRET_ACCESS_KEY=wrong command_fails 'Forbidden|SignatureDoesNotMatch|403' --run runs s3a://traces/tables; }
 
 ktap_start
-prepare_spark builds
+prepare_spark
 try "pinned connector for S3" install_s3a
 try "traces" made
 try "a server" starts

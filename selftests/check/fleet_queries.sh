@@ -16,11 +16,6 @@
 . selftests/spark.lib.sh
 FLEET_FILES=${FLEET_FILES:-100} FLEET_BYTES=${FLEET_BYTES:-10000000000}
 
-builds()
-{
-	locked make --no-print-directory "-j$(nproc)" all targets && selftests/deps-engine.sh
-}
-
 list_queries()
 {
 	mapfile -t queries < <(named_queries)
@@ -148,7 +143,7 @@ for n in "${FLEET_HOSTS_AT[@]}"; do
 	[ "$n" -ge "$FLEET_FILES" ] || at+=("$n")
 done
 at+=("$FLEET_FILES")
-prepare_spark builds
+prepare_spark
 try "named queries" list_queries
 try "$FLEET_FILES traces of $FLEET_BYTES bytes" make_fleet "$dir/traces" "$FLEET_FILES" "$FLEET_BYTES"
 try "the traces differ" different && note "$size bytes of traces"

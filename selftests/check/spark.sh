@@ -13,15 +13,6 @@
 . selftests/fleet.lib.sh
 . selftests/spark.lib.sh
 
-builds()
-{
-	local go programs=()
-	for go in $TARGET_GOS; do
-		programs+=("build/targets/$go/"{pingpong,requests,selftrace,pair,tasked,many,mirrored})
-	done
-	locked make --no-print-directory "-j$(nproc)" all "${programs[@]}" && selftests/deps-engine.sh
-}
-
 # While another program takes the CPU of the target's threads
 compete()
 {
@@ -156,7 +147,7 @@ copy_of_package() # pip writes into the folder that it installs
 }
 
 ktap_start
-prepare_spark builds
+prepare_spark
 try "unit tests" env PYTHONPATH=fleet python3 -m unittest discover -s fleet/tests
 try "the installed package has the same queries" lists
 try "a trace with kernel events, beside another program" recorded
