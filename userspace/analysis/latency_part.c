@@ -261,16 +261,18 @@ static int wait_kind(struct latency *l, const struct kernel_thread *t, uint32_t 
 
 /*
  * A wait in a run queue is over, or begins. One of no length whose end counts at another time than
- * its own lies between two events, or after the last one: not in this state.
+ * its own lies between two events, or after the last one: not in this state. A goroutine that leaves
+ * its thread ran there, so its wait ended earlier, with a switch that the kernel did not report.
  */
 static int set_part(struct latency *l, struct live *g, enum latency_part part)
 {
 	bool waited = g->part == PART_KERNEL_RUNNABLE && (g->delay || !l->moved);
+	bool on_thread = part != PART_GO_BLOCKED && part != PART_GO_RUNNABLE;
 	int err = 0;
 
 	if (waited && part != PART_KERNEL_RUNNABLE)
 		err = cpu_tasks__end_wait(l, g, thread_of(l, g));
-	if (!err && waited && part != PART_KERNEL_RUNNABLE && in_window(l))
+	if (!err && waited && on_thread && part != PART_KERNEL_RUNNABLE && in_window(l))
 		err = live__expand(g) ?: latency_stats__count_delay(g->stats, g->delay);
 	if (part != g->part)
 		g->delay = 0;

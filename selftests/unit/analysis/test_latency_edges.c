@@ -66,6 +66,23 @@ TEST(a_waker_has_a_cpu)
 	       " kernrun[preempted]=10\n");
 }
 
+/* The kernel did not report that the thread got a core again: when its wait ended is not known. */
+TEST(a_switch_not_reported)
+{
+	begin();
+	event(100, EV_SYNC, 0, 0, 0);
+	core(100, 7, 0);
+	start_new(5, 7, 109);
+	off(120, 7, GT_OFF_PREEMPTED);
+	event(130, EV_GO_BLOCK, CHAN, 0, 0);
+	start_new(6, 7, 139);
+	event(150, EV_GO_DESTROY, 0, 0, 0);
+	event(160, EV_SYNC, 0, 0, 0);
+	expect("5 main.worker oncpu=10 gorun=1 kernrun=10 goblock=30 total=51"
+	       " kernrun[preempted]=10 goblock[chan receive]=30\n"
+	       "6 main.worker gorun=1 kernrun=10 total=11 kernrun[preempted]=10\n");
+}
+
 /* Labels and mark assists of goroutines that the trace never introduced. */
 TEST(unknown_goroutines)
 {

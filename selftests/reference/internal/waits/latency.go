@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 )
 
 // Figures are those of one goroutine, by name: "oncpu_ns", "by_reason.go_blocked.sleep",
@@ -236,7 +237,9 @@ func (m *Model) Figures(id, from, to int64) (Figures, bool) {
 			waited, waits = waited+ns, true
 		}
 		if waits && i+1 < len(pieces) && pieces[i+1].part != "kernel_runnable" {
-			if p.to > from && p.to <= to && (waited > 0 || !pieces[i+1].moved(p)) {
+			// Without a thread, the goroutine has run: the kernel did not report when the wait ended.
+			ran := strings.HasPrefix(pieces[i+1].part, "go_")
+			if p.to > from && p.to <= to && (waited > 0 || !pieces[i+1].moved(p)) && !ran {
 				delays = append(delays, waited)
 			}
 			waited, waits = 0, false

@@ -56,6 +56,17 @@ func TestWakerHasCPU(t *testing.T) {
 	}
 }
 
+// The same in test_latency_edges.c: a_switch_not_reported().
+func TestSwitchNotReported(t *testing.T) {
+	for _, to := range []string{"Waiting", "NotExist"} {
+		expect(t, `
+{"time":20,"kind":"Kernel","event":"off_cpu","m":7,"cpu":0,"why":"preempted","then":{"m":99}}
+{"time":30,"m":7,"g":1,"kind":"StateTransition","goroutine":1,"from":"Running","to":"`+to+`"}
+{"time":40,"kind":"Sync"}
+`, Figures{"oncpu_ns": 10, "kernel_runnable_ns": 10, "run_queue_delays.count": 0})
+	}
+}
+
 // A thread that is woken while it runs, and wakes another one, sleeps if it then leaves its CPU to sleep.
 func TestWakerSleeps(t *testing.T) {
 	expect(t, `
