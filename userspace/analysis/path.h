@@ -129,13 +129,15 @@ struct path_table {
 struct path_history {
 	struct path_table goroutines, threads, procs, cpus;
 	struct path_list stops;
-	struct map names; /* of threads of other processes, by tid: interned */
+	struct map
+		names; /* of threads of other processes, by tid: interned; those seen before `to` */
 	struct map calls; /* of system calls without a kernel__syscall(), by number: interned */
 	struct intern *texts;
-	int64_t from;			  /* of what was before only the last is kept */
-	size_t memory, limit;		  /* bytes: held, and the most */
-	bool kernel;			  /* the trace has kernel events */
-	bool machine;			  /* and contains the machine's other threads, too: */
+	int64_t from;	      /* of what was before only the last is kept */
+	int64_t to;	      /* the window's end: how far is read depends on who waits */
+	size_t memory, limit; /* bytes: held, and the most */
+	bool kernel;	      /* the trace has kernel events */
+	bool machine;	      /* and contains the machine's other threads, too: */
 	int64_t machine_from, machine_to; /* from the first such item to the last */
 };
 

@@ -26,6 +26,7 @@ int path_history__init(struct path_history *h, size_t limit)
 		.procs.size = sizeof(struct path_proc),
 		.cpus.size = sizeof(struct path_cpu),
 		.from = INT64_MIN,
+		.to = INT64_MAX,
 		.limit = limit,
 		.texts = intern__create(),
 	};

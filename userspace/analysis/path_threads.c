@@ -118,13 +118,14 @@ int path_fold__threads(struct path_fold *f, const struct kernel_threads *threads
 }
 
 /* A thread's name; 0: not in this event, but perhaps in another. */
-static int learn_name(struct path_fold *f, uint32_t tid, const struct trace_string *name,
-		      uint32_t *ret)
+static int learn_name(struct path_fold *f, uint32_t tid, int64_t time,
+		      const struct trace_string *name, uint32_t *ret)
 {
 	struct map *names = &f->h->names;
 	int err = intern__text(f->h->texts, *name, ret);
 
-	if (!err && *ret && tid && (names->n < NAMES_MAX || map__get(names, tid)))
+	if (!err && *ret && tid && time < f->h->to &&
+	    (names->n < NAMES_MAX || map__get(names, tid)))
 		err = map__put(names, tid, (void *)(uintptr_t)*ret);
 	return err;
 }
@@ -267,8 +268,8 @@ int path_fold__item(struct path_fold *f, const struct kernel_item *item,
 			return err;
 	}
 	if (item->kind == KERNEL_OFF || item->kind == KERNEL_WAKING || item->kind == KERNEL_CPU) {
-		err = learn_name(f, item->kind == KERNEL_CPU ? item->tid : item->other, &item->name,
-				 &name);
+		err = learn_name(f, item->kind == KERNEL_CPU ? item->tid : item->other, time,
+				 &item->name, &name);
 		if (err)
 			return err;
 	}

@@ -49,6 +49,7 @@ static int begin(struct reading *r, struct path_fold *f, const struct order *ord
 	r->from = a->have_from ? moment__time(&a->from, r->start) : INT64_MIN;
 	r->to = a->have_to ? moment__time(&a->to, r->start) : INT64_MAX;
 	r->h->from = r->from;
+	r->h->to = r->to;
 	return in_the_middle && order ? path_fold__begin(f, order, time) : 0;
 }
 
@@ -173,8 +174,7 @@ static int choose(struct reading *r, int64_t last, struct path_windows *ret)
 		if (!err)
 			ret->at[ret->n++] = window;
 	}
-	if (ret->n)
-		qsort(ret->at, ret->n, sizeof(*ret->at), by_duration);
+	array__sort(ret->at, ret->n, sizeof(*ret->at), by_duration);
 	if (r->request->worst && ret->n > r->request->worst)
 		ret->n = r->request->worst;
 	return err;

@@ -270,6 +270,26 @@ TEST(core_is_held)
 	       "97-99 oncpu g1 m1\n");
 }
 
+/*
+ * A name that appears behind the window is not used: how far is read depends on the other goroutines
+ * that are looked at.
+ */
+TEST(a_name_behind_the_window)
+{
+	all_run(1);
+	core(1, 1, 0);
+	off(10, 1, GT_OFF_SLEEPING, 0, 0);
+	wake(20, 1, STRESS);
+	core(21, 1, 0);
+	history.to = 30;
+	off(30, 1, GT_OFF_PREEMPTED, STRESS, 0);
+	expect(1, 10, 20, "10-20 kernblock g1 m1 process by=900\n");
+	history.to = INT64_MAX;
+	core(31, 1, 0);
+	off(40, 1, GT_OFF_PREEMPTED, STRESS, 0);
+	expect(1, 10, 20, "10-20 kernblock g1 m1 process by=900 by=stress\n");
+}
+
 /* A thread that wakes another one has a CPU, which no event need have shown. */
 TEST(a_waker_has_a_cpu)
 {

@@ -111,6 +111,12 @@ type Core struct {
 	Who Peer
 }
 
+// Named is the name that a thread has in an item.
+type Named struct {
+	At   int64
+	Name string
+}
+
 // Span is a time, with its name.
 type Span struct {
 	From, To int64
@@ -147,7 +153,7 @@ type Model struct {
 	Threads    map[int64]*Thread
 	Procs      map[int64][]Own
 	Cores      map[int][]Core
-	Names      map[int64]string
+	Names      map[int64][]Named // of threads, by time
 	Stops      []Span
 	Enters     map[int64][]Span // sys_enter by goroutine: From is the time
 	sync       int64
@@ -186,7 +192,7 @@ func Load(lines []*Line) *Model {
 	}
 	m := &Model{
 		Goroutines: map[int64]*Goroutine{}, Threads: map[int64]*Thread{}, Procs: map[int64][]Own{},
-		Cores: map[int][]Core{}, Names: map[int64]string{}, Enters: map[int64][]Span{},
+		Cores: map[int][]Core{}, Names: map[int64][]Named{}, Enters: map[int64][]Span{},
 	}
 	// The set of the program's threads applies to the whole trace.
 	for _, l := range lines {
@@ -410,7 +416,7 @@ func (m *Model) item(l *Line) {
 	case "off_cpu":
 		m.has(l.CPU, Core{l.Time, l.Then})
 		if l.Then.Name != "" {
-			m.Names[l.Then.M] = l.Then.Name
+			m.Names[l.Then.M] = append(m.Names[l.Then.M], Named{l.Time, l.Then.Name})
 		}
 		t.off(m, l, &next)
 	case "waking":

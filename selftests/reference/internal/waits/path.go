@@ -53,13 +53,14 @@ func ParsePath(text []byte) ([]Segment, error) {
 
 // Path is the critical path of a goroutine, newest first.
 func (m *Model) Path(g, from, to int64) []Segment {
-	w := &walk{Model: m}
+	w := &walk{Model: m, to: to}
 	w.goroutine(g, from, to, 0)
 	return w.segments
 }
 
 type walk struct {
 	*Model
+	to       int64
 	segments []Segment
 	chain    int // waits followed without an advance in time
 }
@@ -324,8 +325,10 @@ func interrupt(seg Segment) string {
 
 func (w *walk) process(seg *Segment, who Peer) {
 	seg.Cause, seg.ByTid, seg.ProcessID, seg.Process = "process", who.M, who.Pid, who.Name
-	if seg.Process == "" {
-		seg.Process = w.Names[who.M]
+	for _, n := range w.Names[who.M] {
+		if who.Name == "" && n.At < w.to {
+			seg.Process = n.Name
+		}
 	}
 }
 
