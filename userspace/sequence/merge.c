@@ -390,6 +390,25 @@ bool merge__has(const struct merge *m, unsigned int kind, uint64_t object, uint6
 	return false;
 }
 
+const struct gt_record *merge__first_of(const struct merge *m, uint64_t object, uint64_t time)
+{
+	const struct gt_record *ret = NULL, *rec;
+
+	for (unsigned int i = 0; i < m->queues; i++) {
+		const struct queue *q = &m->queue[i];
+
+		for (size_t e = q->head; e < q->n && q->entry[e].time < time; e++) {
+			rec = queue__record(q, e);
+			if (rec->kind && rec->object == object) {
+				ret = rec;
+				time = rec->time;
+				break;
+			}
+		}
+	}
+	return ret;
+}
+
 bool merge__is_crowded(const struct merge *m)
 {
 	size_t sum = 0;

@@ -58,6 +58,8 @@ struct gt_record *merge__ahead(struct merge *m, uint32_t tid, uint64_t watermark
 void merge__take(struct gt_record *rec);
 /* Whether a record of this kind and object is queued with a time before `time`. */
 bool merge__has(const struct merge *m, unsigned int kind, uint64_t object, uint64_t time);
+/* The earliest queued record of this object with a time before `time`, or NULL. Valid as above. */
+const struct gt_record *merge__first_of(const struct merge *m, uint64_t object, uint64_t time);
 /* Whether the queued records take more than half of the memory limit. */
 bool merge__is_crowded(const struct merge *m);
 

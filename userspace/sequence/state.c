@@ -242,14 +242,21 @@ enum apply_result apply_destroy(struct step *st)
 }
 
 /*
- * Whether a record that waits for the goroutine's end or park shows that it goes on. The record may
- * be about another goroutine in its struct, or wait only for the P that the thread no longer has.
+ * Whether another record of the goroutine's struct shows that it goes on: one that waits for its end or
+ * park, or one between the time of these and the hit, which found it dead. The record may be about
+ * another goroutine, or wait only for the P that the thread no longer has.
  */
-static bool goes_on(const struct gt_record *rec, uint64_t object, const struct gt_ended *ended)
+static bool goes_on(const struct step *st, const struct gt_ended *ended)
 {
-	const struct gt_execute *execute = (const void *)(rec + 1);
+	const struct gt_record *rec = st->s->hold.waiting;
+	const struct gt_execute *execute;
 
-	return rec->object == object && rec->kind != GT_CREATE && rec->kind != GT_CREATE_BLOCKED &&
+	if (!rec)
+		rec = merge__first_of(st->s->merge, st->rec->object,
+				      st->time + ended->park.derived);
+	execute = (const void *)(rec + 1);
+	return rec && rec->object == st->rec->object && rec->kind != GT_CREATE &&
+	       rec->kind != GT_CREATE_BLOCKED &&
 	       (rec->kind != GT_EXECUTE || execute->goid == ended->goid);
 }
 
@@ -257,11 +264,9 @@ static bool goes_on(const struct gt_record *rec, uint64_t object, const struct g
 enum apply_result apply_ended(struct step *st)
 {
 	const struct gt_ended *ended = st->payload;
-	const struct gt_record *waiting = st->s->hold.waiting;
 	struct step destroy = *st;
 
-	if (waiting && step__is_running(st) && st->g->id == ended->goid &&
-	    goes_on(waiting, st->rec->object, ended)) {
+	if (step__is_running(st) && st->g->id == ended->goid && goes_on(st, ended)) {
 		block(st, &ended->park, 0);
 		return DONE;
 	}
