@@ -74,11 +74,17 @@ twice() # under load, the second one right after the first
 		has_cause 1 "the user's request" && has_cause 2 "the user's request"
 }
 
-# What both windows contain is the same, except at their ends, where a state may be restated.
+# What both windows contain is the same, except at their ends. The statuses with which a generation
+# begins have one time: a reader's order of them depends on the threads that the generation has.
 overlap() # FROM TO FILE
 {
 	build/gotrace events --canonical "$3" |
-		awk -F '\t' -v from="$1" -v to="$2" '$1 >= from && $1 < to && $2 == "StateTransition"' | cut -f 1-4
+		awk -F '\t' -v from="$1" -v to="$2" '$1 >= from && $1 < to && $2 == "StateTransition" {
+			split($6, word, " ")
+			split(word[2], state, "->")
+			if (state[1] != state[2])
+				print
+		}' | cut -f 1-4
 }
 
 same_events()
