@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "align/fit_impl.h"
+#include "lib/array.h"
 
 #define TRIES	   16
 #define WINDOW	   100000 /* ns: width of a group of candidate offsets */
@@ -138,7 +139,7 @@ static int by_value(const void *a, const void *b)
 
 static double median(double *values, size_t n)
 {
-	qsort(values, n, sizeof(*values), by_value);
+	array__sort(values, n, sizeof(*values), by_value);
 	return values[n / 2];
 }
 
@@ -262,7 +263,7 @@ static void evaluate(const struct fit_sides *s, struct attempt *a, struct matche
 				      line__offset(line, m->at[i].ours));
 		a->score += fmax(0, 1 - m->residual[i] / FIT_RESIDUAL_MAX);
 	}
-	qsort(m->residual, n, sizeof(*m->residual), by_value);
+	array__sort(m->residual, n, sizeof(*m->residual), by_value);
 	a->fit = (struct fit){ .drift = line->slope / (1 - line->slope) };
 	a->fit.ours = n ? m->at[n / 2].ours : s->ours.at[s->ours.n / 2].time;
 	a->fit.theirs = line__theirs(line, a->fit.ours);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "align/fit_impl.h"
+#include "lib/array.h"
 
 #define RUN	       6 /* switches; fewer where that finds nothing */
 #define RUN_MIN	       3
@@ -188,7 +189,7 @@ static int runs__init(struct runs *r, const struct fit_side *side, size_t length
 			hash = (hash ^ side->key[r->order[i + k]]) * 0x9e3779b97f4a7c15u;
 		r->run[r->n++] = (struct run){ hash, to->time - from->time, i };
 	}
-	qsort(r->run, r->n, sizeof(*r->run), by_hash);
+	array__sort(r->run, r->n, sizeof(*r->run), by_hash);
 	return 0;
 }
 
@@ -245,7 +246,7 @@ static struct anchor *find_anchors(const struct runs *ours, const struct runs *t
 		a[n].n = end - a[n].first;
 		n += a[n].n > 0;
 	}
-	qsort(a, n, sizeof(*a), by_number);
+	array__sort(a, n, sizeof(*a), by_number);
 	*ret_n = n;
 	return a;
 }
@@ -315,7 +316,7 @@ int fit_runs__find(const struct fit_sides *s, struct fit_candidate **ret, size_t
 		free(found);
 		return err;
 	}
-	qsort(found, n, sizeof(*found), by_offset);
+	array__sort(found, n, sizeof(*found), by_offset);
 	*ret = found;
 	*ret_n = n;
 	return 0;

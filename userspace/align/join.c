@@ -318,7 +318,7 @@ static int mark_migrations(struct cpus *c, const struct join_perf *perf, const s
 		return -ENOMEM;
 	if (waits->n)
 		memcpy(sorted, waits->at, waits->n * sizeof(*sorted));
-	qsort(sorted, waits->n, sizeof(*sorted), by_thread_and_time);
+	array__sort(sorted, waits->n, sizeof(*sorted), by_thread_and_time);
 	for (ev = perf->sched; ev < perf->sched + perf->n; ev++) {
 		if (ev->kind != PERF_MIGRATE || !map__get(target, ev->tid))
 			continue;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "align/perfdata_impl.h"
+#include "lib/array.h"
 
 /* When and on which CPU the record was written, from sample_id_all; false: unknown. */
 static bool place(const struct perf_data *d, const struct buf *b, uint64_t *time, uint32_t *cpu)
@@ -85,8 +86,7 @@ void perf__sort_losses(struct perf_data *d)
 	struct perf_loss *to;
 	size_t kept;
 
-	if (d->nlosses)
-		qsort(d->losses, d->nlosses, sizeof(*d->losses), by_end);
+	array__sort(d->losses, d->nlosses, sizeof(*d->losses), by_end);
 	while (d->nlosses > PERF_LOSSES_MAX) { /* merge neighbours, with the time between */
 		for (size_t i = kept = 0; i < d->nlosses; i += 2, kept++) {
 			to = &d->losses[kept];

@@ -189,8 +189,7 @@ int side__read(struct side *ret, struct reader *r, struct error *error)
 		side__deinit(&s);
 		return err == -ENOMEM ? error__set(error, err, "out of memory") : err;
 	}
-	if (s.nswitches)
-		qsort(s.switches, s.nswitches, sizeof(*s.switches), by_time);
+	array__sort(s.switches, s.nswitches, sizeof(*s.switches), by_time);
 	*ret = s;
 	return 0;
 }

@@ -4,6 +4,7 @@
  * prints them.
  */
 #include "analysis/latency_cause.h"
+#include "lib/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +141,7 @@ size_t latency__causes(const struct latency *l, const struct latency_stats *stat
 				  (struct latency_cause){ part, false, at->ns,
 							  latency__reason(l, at->kind) });
 	}
-	qsort(ret, n, sizeof(*ret), compare_causes);
+	array__sort(ret, n, sizeof(*ret), compare_causes);
 	for (size_t i = 0; i < n; i++)
 		find_place(l, stats, &ret[i]);
 	return n;

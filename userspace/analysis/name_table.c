@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/array.h"
 #include "lib/hash.h"
 
 #define ARENA_BLOCK 16384u
@@ -81,6 +82,5 @@ static int compare(const void *a, const void *b)
 
 void name_ranks__sort(struct name_rank *ranks, size_t n)
 {
-	if (n)
-		qsort(ranks, n, sizeof(*ranks), compare);
+	array__sort(ranks, n, sizeof(*ranks), compare);
 }

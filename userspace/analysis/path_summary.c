@@ -120,13 +120,13 @@ int path__summary(const struct path *p, struct path_cause_total **ret, size_t *r
 	for (size_t i = 0; sorted && i < p->n; i++)
 		sorted[i] = &p->segments[i];
 	if (sorted) {
-		qsort(sorted, p->n, sizeof(*sorted), by_cause);
+		array__sort(sorted, p->n, sizeof(*sorted), by_cause);
 		all = add_up(sorted, p->n, ret_n);
 	}
 	free(sorted);
 	if (!all)
 		return -ENOMEM;
-	qsort(all, *ret_n, sizeof(*all), by_time);
+	array__sort(all, *ret_n, sizeof(*all), by_time);
 	*ret = all;
 	return 0;
 }

@@ -92,8 +92,7 @@ void record_store__sort(struct record_store *store)
 {
 	size_t n = 0;
 
-	if (store->n)
-		qsort(store->entries, store->n, sizeof(*store->entries), compare_ids);
+	array__sort(store->entries, store->n, sizeof(*store->entries), compare_ids);
 	for (size_t i = 0; i < store->n; i++) {
 		if (n && store->entries[n - 1].key == store->entries[i].key)
 			n--;
@@ -121,8 +120,7 @@ int record_store__sort_by(struct record_store *store,
 		if (err)
 			return err;
 	}
-	if (store->n)
-		qsort(store->entries, store->n, sizeof(*store->entries), compare_keys);
+	array__sort(store->entries, store->n, sizeof(*store->entries), compare_keys);
 	return 0;
 }
 

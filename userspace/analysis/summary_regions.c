@@ -38,8 +38,7 @@ static void list__sort_unique(struct summary_list *list)
 {
 	size_t n = 0;
 
-	if (list->n)
-		qsort(list->at, list->n, sizeof(*list->at), compare_values);
+	array__sort(list->at, list->n, sizeof(*list->at), compare_values);
 	for (size_t i = 0; i < list->n; i++)
 		if (!n || list->at[i] != list->at[n - 1])
 			list->at[n++] = list->at[i];
@@ -131,7 +130,7 @@ int tasks__finish(struct summary *s)
 		s->tasks[s->ntasks++] = value;
 		list__sort_unique(&s->tasks[s->ntasks - 1]->goroutines);
 	}
-	qsort(s->tasks, s->ntasks, sizeof(struct summary_task *), compare_tasks);
+	array__sort(s->tasks, s->ntasks, sizeof(struct summary_task *), compare_tasks);
 	return 0;
 }
 

@@ -471,8 +471,7 @@ int waits__finish(struct waits *w, int64_t end, const struct path_history *h,
 		if (wanted)
 			w->heap[n++] = *wait;
 	}
-	if (n)
-		qsort(w->heap, n, sizeof(*w->heap), longest_first);
+	array__sort(w->heap, n, sizeof(*w->heap), longest_first);
 	w->n = n;
 	*ret = w->heap;
 	*ret_n = n < w->opts.longest ? n : w->opts.longest;

@@ -16,6 +16,7 @@
 #include "capture/probes.h"
 #include "capture/recorder_impl.h"
 #include "capture/resync.h"
+#include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 
@@ -219,7 +220,7 @@ static void find_median(struct windows *w)
 {
 	uint64_t n = w->r->stats->windows < SAMPLES ? w->r->stats->windows : SAMPLES;
 
-	qsort(w->attach_ns, n, sizeof(w->attach_ns[0]), compare);
+	array__sort(w->attach_ns, n, sizeof(w->attach_ns[0]), compare);
 	w->r->stats->window_attach_median_ns = n ? w->attach_ns[n / 2] : 0;
 }
 

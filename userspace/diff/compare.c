@@ -5,6 +5,7 @@
  * Statistics: diff/estimate.c.
  */
 #include "diff/compare.h"
+#include "lib/array.h"
 
 #include <errno.h>
 #include <math.h>
@@ -196,7 +197,7 @@ int diff__compare(const struct measure *a, const struct measure *b, const struct
 		diff__deinit(&d);
 		return err;
 	}
-	qsort(d.rows, d.n, sizeof(*d.rows), compare_rows);
+	array__sort(d.rows, d.n, sizeof(*d.rows), compare_rows);
 	*ret = d;
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "goroutines.h"
+#include "lib/array.h"
 #include "print/print.h"
 
 static void put_string(struct out *o, struct trace_string s)
@@ -51,7 +52,7 @@ static int put_durations(struct out *o, const char *what, const struct summary *
 	for (uint32_t i = 0; i < a->n; i++)
 		if (a->at[i].ns)
 			named[n++] = (struct named){ summary__kind(s, a->at[i].kind), a->at[i].ns };
-	qsort(named, n, sizeof(*named), compare_names);
+	array__sort(named, n, sizeof(*named), compare_names);
 	out__text(o, what);
 	for (size_t i = 0; i < n; i++) {
 		if (i)

@@ -96,7 +96,7 @@ const struct group **groups__sorted(const struct goroutines *all, size_t *ret_n)
 						     column__of(all, &g->stats, all->sort);
 		groups[n++] = g;
 	}
-	qsort(groups, n, sizeof(*groups), compare_groups);
+	array__sort(groups, n, sizeof(*groups), compare_groups);
 	*ret_n = selection__top(all->select, n);
 	return groups;
 }
@@ -128,7 +128,7 @@ int regions__sorted(const struct summary_goroutine *g, struct summary_region **r
 		regions__free(regions, n);
 		return more;
 	}
-	qsort(regions, n, sizeof(*regions), compare_regions);
+	array__sort(regions, n, sizeof(*regions), compare_regions);
 	*ret = regions;
 	*ret_n = n;
 	return 0;

@@ -182,7 +182,7 @@ static int put_lines(struct out *o, const struct goroutines *all, const struct e
 	for (size_t i = 0; i < x->n; i++, n++)
 		lines[n] = (struct line){ &x->blocked[i].amounts, "blocked: ",
 					  summary__kind(all->summary, x->blocked[i].kind), n };
-	qsort(lines, n, sizeof(*lines), most_different_first);
+	array__sort(lines, n, sizeof(*lines), most_different_first);
 	out__format(o, "\n%11s%11s%12s%8s\n", "SLOWEST", "FASTEST", "DIFFERENCE", "SHARE");
 	put_line(o, x, &(struct line){ &x->total, "total", nothing, 0 });
 	for (size_t i = 0; i < n; i++)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "latency.h"
+#include "lib/array.h"
 
 const char *const latency_orders[LATENCY_ORDERS] = {
 	LATENCY_PART_NAMES,
@@ -46,7 +47,7 @@ const struct function **functions__sorted(const struct latencies *all, size_t *r
 		f->key = all->sort == BY_COUNT ? (int64_t)f->count : key__of(&f->stats, all->sort);
 		functions[n++] = f;
 	}
-	qsort(functions, n, sizeof(*functions), compare_functions);
+	array__sort(functions, n, sizeof(*functions), compare_functions);
 	*ret_n = selection__top(all->select, n);
 	return functions;
 }
@@ -96,7 +97,7 @@ struct duration *reasons__sorted(const struct latency_stats *stats, enum latency
 	for (uint32_t i = 0; i < reasons->n; i++)
 		if (latency_reason__part(reasons->at[i].kind) == part && reasons->at[i].ns)
 			sorted[n++] = reasons->at[i];
-	qsort(sorted, n, sizeof(*sorted), compare_reasons);
+	array__sort(sorted, n, sizeof(*sorted), compare_reasons);
 	*ret_n = n;
 	return sorted;
 }
@@ -110,7 +111,7 @@ struct duration *tasks__sorted(const struct latency_stats *stats, size_t *ret_n)
 		return NULL;
 	if (tasks->n) {
 		memcpy(sorted, tasks->at, tasks->n * sizeof(*sorted));
-		qsort(sorted, tasks->n, sizeof(*sorted), compare_reasons);
+		array__sort(sorted, tasks->n, sizeof(*sorted), compare_reasons);
 	}
 	*ret_n = tasks->n;
 	return sorted;
@@ -128,7 +129,7 @@ struct duration *places__sorted(const struct latency *l, const struct latency_st
 	for (uint32_t i = 0; i < places->n; i++)
 		if (latency__place(l, places->at[i].kind).part == part && places->at[i].ns)
 			sorted[n++] = places->at[i];
-	qsort(sorted, n, sizeof(*sorted), compare_reasons);
+	array__sort(sorted, n, sizeof(*sorted), compare_reasons);
 	*ret_n = n;
 	return sorted;
 }

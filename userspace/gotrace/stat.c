@@ -13,6 +13,7 @@
 #include "format/spec.h"
 #include "command.h"
 #include "input_twice.h"
+#include "lib/array.h"
 #include "stat.h"
 
 static const struct argp_option options[] = {
@@ -138,7 +139,7 @@ int spread__of(const struct statistics *s, enum spread_of what, struct spread *r
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		numbers[i] = number_of(&s->generation[i], what);
-	qsort(numbers, n, sizeof(*numbers), compare_numbers);
+	array__sort(numbers, n, sizeof(*numbers), compare_numbers);
 	*ret = (struct spread){ numbers[0], numbers[n / 2], n ? numbers[n - 1] : 0 };
 	free(numbers);
 	return 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/array.h"
 #include "lib/kinds.h"
 #include "print/print.h"
 #include "stat.h"
@@ -339,7 +340,7 @@ static void put_types(struct out *o, const struct stat_report *r)
 		if (s->type[type].events)
 			lines[n++] = (struct line){ type, s->type[type] };
 	}
-	qsort(lines, n, sizeof(*lines), compare_lines);
+	array__sort(lines, n, sizeof(*lines), compare_lines);
 	out__format(o, "\n%-20s %12s %6s", "TYPE", "COUNT", "%");
 	if (r->has_bytes)
 		out__format(o, " %12s %6s %8s", "BYTES", "%", "EACH");

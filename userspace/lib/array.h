@@ -8,6 +8,7 @@
 #define LIB_ARRAY_H
 
 #include <stddef.h>
+#include <stdlib.h>
 
 /* As array__grow(), for a full array. */
 int array__enlarge(void *array, size_t n, size_t *cap, size_t size);
@@ -24,5 +25,13 @@ static inline int array__grow(void *array, size_t n, size_t *cap, size_t size)
 
 /* As array__grow(), but new elements are cleared: for arrays that are filled in any order. */
 int array__grow_cleared(void *array, size_t n, size_t *cap, size_t size);
+
+/* qsort() of an array that may be empty, whose pointer is then null. */
+static inline void array__sort(void *array, size_t n, size_t size,
+			       int (*compare)(const void *a, const void *b))
+{
+	if (n > 1)
+		qsort(array, n, size, compare);
+}
 
 #endif

@@ -3,6 +3,7 @@
  * The hash map of lib/map.h. It doubles when it is three quarters full, and never shrinks.
  */
 #include "lib/map.h"
+#include "lib/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -157,8 +158,7 @@ struct map_slot *map__sorted(const struct map *map, size_t *ret_n)
 	for (size_t i = 0; list && i < map->cap; i++)
 		if (map->slot[i].value)
 			list[n++] = map->slot[i];
-	if (n)
-		qsort(list, n, sizeof(*list), by_key);
+	array__sort(list, n, sizeof(*list), by_key);
 	*ret_n = n;
 	return list;
 }

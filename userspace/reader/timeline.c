@@ -169,7 +169,7 @@ static void losses__sort(struct losses *l)
 
 	if (!l->n)
 		return;
-	qsort(l->at, l->n, sizeof(*l->at), compare_losses);
+	array__sort(l->at, l->n, sizeof(*l->at), compare_losses);
 	for (size_t i = 0; i < l->n; i++) {
 		if (last && (l->at[i].from <= last->to || i % each)) {
 			if (last->to < l->at[i].to)

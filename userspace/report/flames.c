@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "analysis/durations.h"
+#include "lib/array.h"
 #include "lib/map.h"
 #include "profile/totals.h"
 #include "report/varints.h"
@@ -113,7 +114,7 @@ static void add_stack(struct flames *f, const struct stack *before, const struct
 
 static int print_nodes(struct flames *f, struct stack *stacks, size_t n, int64_t rest)
 {
-	qsort(stacks, n, sizeof(*stacks), by_frames);
+	array__sort(stacks, n, sizeof(*stacks), by_frames);
 	for (size_t i = 0; i < n; i++)
 		add_stack(f, i ? &stacks[i - 1] : NULL, &stacks[i]);
 	if (rest)
@@ -142,7 +143,7 @@ static struct stack *take(const struct folded *folded, size_t *ret_n, int64_t *r
 		*ret_n += s->n > 0;
 	}
 	if (stacks)
-		qsort(stacks, *ret_n, sizeof(*stacks), by_value);
+		array__sort(stacks, *ret_n, sizeof(*stacks), by_value);
 	return stacks;
 }
 

@@ -151,7 +151,7 @@ static int omit_goroutines(struct report_lanes *l, bool at_end)
 	}
 	keep = l->opts.goroutines > l->goroutines - n ? l->opts.goroutines - (l->goroutines - n) :
 							0;
-	qsort(ended, n, sizeof(struct report_lane *), compare_lengths);
+	array__sort(ended, n, sizeof(struct report_lane *), compare_lengths);
 	for (size_t i = keep; i < n; i++)
 		remove_lane(l, ended[i]);
 	free(ended);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/array.h"
 #include "report/lanes_impl.h"
 #include "report/varints.h"
 
@@ -117,7 +118,7 @@ static struct report_lane **sort_lanes(const struct report_lanes *l, size_t *ret
 		if (lane->used)
 			lanes[n++] = lane;
 	}
-	qsort(lanes, n, sizeof(struct report_lane *), compare_lanes);
+	array__sort(lanes, n, sizeof(struct report_lane *), compare_lanes);
 	for (size_t i = 0; i < n; i++)
 		lanes[i]->index = (uint32_t)i;
 	*ret_n = n;

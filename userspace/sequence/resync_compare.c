@@ -233,7 +233,7 @@ static void sort_changes(struct correction *c, size_t first)
 {
 	if (c->changes == first)
 		return;
-	qsort(c->change + first, c->changes - first, sizeof(*c->change), by_goid);
+	array__sort(c->change + first, c->changes - first, sizeof(*c->change), by_goid);
 	for (size_t i = first; i < c->changes; i++)
 		c->change[i].g->change = (uint32_t)(i + 1);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/array.h"
 #include "service/channel.h"
 #include "service/router_impl.h"
 
@@ -86,7 +87,7 @@ static void take_parts(const struct router *r, const struct gather *g, struct ro
 			to->data = data;
 		++*n;
 	}
-	qsort(part, *n, sizeof(*part), by_pid);
+	array__sort(part, *n, sizeof(*part), by_pid);
 }
 
 static int print_parts(const struct gather *g, const struct router_part *part, size_t n, int fd,

@@ -11,6 +11,7 @@
  * process.
  */
 #include "service/sandbox.h"
+#include "lib/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +65,7 @@ static int close_others(const struct sandbox_opts *opts)
 		return -EINVAL;
 	for (size_t i = 0; i < opts->nfds; i++)
 		sorted[i] = opts->fds[i];
-	qsort(sorted, opts->nfds, sizeof(sorted[0]), compare_fds);
+	array__sort(sorted, opts->nfds, sizeof(sorted[0]), compare_fds);
 	for (size_t i = 0; i < opts->nfds; i++) {
 		unsigned int fd = (unsigned int)sorted[i];
 

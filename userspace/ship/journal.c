@@ -85,7 +85,7 @@ static int split(struct journal *j, char *text, size_t len, struct error *error)
 			return error__set(error, -ENOMEM, "out of memory");
 		j->sorted[j->n++] = line;
 	}
-	qsort(j->sorted, j->n, sizeof(*j->sorted), compare_lines);
+	array__sort(j->sorted, j->n, sizeof(*j->sorted), compare_lines);
 	return 0;
 }
 

@@ -187,7 +187,7 @@ int spool__scan(struct spool *s, const struct journal *j, struct error *error)
 	}
 	if (!err)
 		drop_missing(s);
-	qsort(s->file, s->n, sizeof(*s->file), compare_pointers);
+	array__sort(s->file, s->n, sizeof(*s->file), compare_pointers);
 	count_states(s);
 	return err ? error__set(error, err, "cannot read the directory %s: %s", s->path,
 				strerror(-err)) :

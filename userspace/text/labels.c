@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/array.h"
 #include "text/labels.h"
 #include "text/quote.h"
 
@@ -62,7 +63,7 @@ size_t labels__format(struct label_pair *pair, size_t n, bool cut, char *to)
 	struct outbuf out = {};
 	size_t len = 0;
 
-	qsort(pair, n, sizeof(*pair), compare_pairs);
+	array__sort(pair, n, sizeof(*pair), compare_pairs);
 	for (size_t i = 0; i < n; i++) {
 		out.len = len;
 		if (put_pair(&out, &pair[i]) && out.len <= LABELS_SIZE - CUT_SIZE) {

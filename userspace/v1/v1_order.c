@@ -383,7 +383,7 @@ static int correct_exits(struct v1 *v, struct error *error)
 	int err = find_exits(v, &key, &n, error);
 
 	if (!err && n) {
-		qsort(key, n, sizeof(*key), compare_keys);
+		array__sort(key, n, sizeof(*key), compare_keys);
 		err = move_exits(v, key, n);
 	}
 	free(key);
@@ -404,7 +404,7 @@ static int sort_all(struct v1 *v, struct error *error)
 			ev->time = (int64_t)ev->arg;
 		key[i] = (struct sort_key){ v->seqs ? v->seqs[i] : ev->time, i };
 	}
-	qsort(key, v->nevents, sizeof(*key), compare_keys);
+	array__sort(key, v->nevents, sizeof(*key), compare_keys);
 	for (size_t i = 0; i < v->nevents; i++)
 		v->order[i] = key[i].event;
 	free(key);

@@ -106,8 +106,7 @@ int prologue__write(struct prologue *p)
 	size_t i;
 	int err;
 
-	if (p->count)
-		qsort(p->list, p->count, sizeof(*p->list), compare_statuses);
+	array__sort(p->list, p->count, sizeof(*p->list), compare_statuses);
 	for (i = 0; i < p->count; i++) {
 		if (!i || p->list[i].m != s->m) {
 			s->m = p->list[i].m;

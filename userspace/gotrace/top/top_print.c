@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "lib/array.h"
 #include "top.h"
 
 static int64_t key_of(const struct window_function *f, unsigned int sort)
@@ -135,7 +136,7 @@ static void put_reasons(struct out *o, struct trace_window *w, size_t top)
 		return;
 	for (size_t i = 0; i < w->functions; i++)
 		all = time_add(all, w->function[i].total);
-	qsort(w->reason, w->reasons, sizeof(*w->reason), compare_reasons);
+	array__sort(w->reason, w->reasons, sizeof(*w->reason), compare_reasons);
 	out__format(o, "\n%*s%8s  WAIT\n", TABLE_TIME + 2, "TIME", "SHARE");
 	for (r = w->reason; r < w->reason + at_most(w->reasons, top); r++)
 		table__part(o, r->ns, all, latency_part_texts[r->part],
@@ -149,7 +150,7 @@ static void put_requests(struct out *o, struct trace_window *w, size_t top)
 
 	if (!w->requests)
 		return;
-	qsort(w->request, w->requests, sizeof(*w->request), compare_requests);
+	array__sort(w->request, w->requests, sizeof(*w->request), compare_requests);
 	out__format(o, "\n%11s %9s %9s %9s  REQUEST\n", "COUNT", "PER S", "MEAN", "ERRORS");
 	for (r = w->request; r < w->request + at_most(w->requests, top); r++) {
 		out__format(o, "%11" PRIu64 " %9.1f ", r->count, (double)r->count / seconds);

@@ -41,7 +41,7 @@ static int compare_goroutines(const void *a, const void *b)
 
 static void keep_longest(struct report_data *d)
 {
-	qsort(d->list, d->nlist, sizeof(*d->list), compare_goroutines);
+	array__sort(d->list, d->nlist, sizeof(*d->list), compare_goroutines);
 	if (d->nlist > REPORT_GOROUTINES_MAX)
 		d->nlist = REPORT_GOROUTINES_MAX;
 }

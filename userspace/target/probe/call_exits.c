@@ -89,8 +89,7 @@ static bool find_jumps(struct search *s)
 			return false;
 		s->jump[s->njumps++] = (struct jump){ to, i };
 	}
-	if (s->njumps)
-		qsort(s->jump, s->njumps, sizeof(*s->jump), by_target);
+	array__sort(s->jump, s->njumps, sizeof(*s->jump), by_target);
 	return true;
 }
 
@@ -257,7 +256,7 @@ static size_t collect(const struct search *s, struct call_exit ret[CALL_EXITS_MA
 			return 0;
 		ret[n++] = (struct call_exit){ cut->from, (uint32_t)frame_at(s, cut->from) };
 	}
-	qsort(ret, n, sizeof(*ret), by_place);
+	array__sort(ret, n, sizeof(*ret), by_place);
 	return n;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/array.h"
 #include "target/process/csymbols_impl.h"
 
 #define TABLE_MAX    (64u << 20) /* bytes of either section: 2.8 million symbols */
@@ -87,7 +88,7 @@ static bool load(struct cfuncs *f, const struct elf_image *elf, const char *sect
 				.rank = rank_of(&sym, f->strs + sym.st_name),
 			};
 		}
-		qsort(f->func, f->n, sizeof(*f->func), by_address);
+		array__sort(f->func, f->n, sizeof(*f->func), by_address);
 	}
 	free(syms);
 	return f->n;

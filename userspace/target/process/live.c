@@ -300,7 +300,7 @@ static int check_goids(struct check *c, struct error *error)
 	if (c->waiting && !c->started)
 		return wrong(error, "none of %zu goroutines that wait has a start function",
 			     c->waiting);
-	qsort(c->goids, c->ngoids, sizeof(*c->goids), compare_goids);
+	array__sort(c->goids, c->ngoids, sizeof(*c->goids), compare_goids);
 	for (size_t i = 1; i < c->ngoids; i++) {
 		if (c->goids[i] == c->goids[i - 1])
 			return wrong(error, "two goroutines have the id %llu", HEX(c->goids[i]));
