@@ -3,9 +3,9 @@
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/inline
 # Hazards for inline probes, each provoked: a frozen process, one with little CPU time, fork without
-# exec, exec during the attachment, core dumps, 10,000 threads, seccomp filters that are set later,
-# missing privileges, other recorders. The recorder refuses with a reason, or its trace is valid; the
-# program survives, and its code is restored.
+# exec, exec during the attachment, core dumps, 10,000 threads, seccomp filters that are set later, forged
+# areas of an earlier recording, missing privileges, other recorders. The recorder refuses with a
+# reason, or its trace is valid; the program survives, and its code is restored.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
@@ -365,6 +365,7 @@ try "a core dump" dumped unlimited SEGV && note "$(tail -n 1 "$tmp/try.out")"
 try "a crash without core dump" dumped 0 QUIT
 try "a program with very many threads" many_threads && note "$(tail -n 1 "$tmp/try.out")"
 try "a seccomp filter that kills, set during the recording" recorded filter
+try "what the program claims that an earlier recording has left" recorded leftover
 try "refused: privileges are missing" no_privilege
 try "a filter set during the recording, and privileges are missing" no_privilege_later
 try "a recorder with uprobes begins later and ends earlier" with_uprobes second

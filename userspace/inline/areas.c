@@ -14,7 +14,6 @@
 
 #include "inline/inject.h"
 #include "inline/mappings.h"
-#include "inline/trampoline.h"
 
 #define LOWEST		 0x10000ull   /* the usual vm.mmap_min_addr */
 #define REACH		 (1ull << 30) /* of a jump, with a margin for the program's own size */
@@ -85,64 +84,6 @@ int areas__place(const struct process *proc, const struct elf_image *elf, struct
 	in->code = p.ret;
 	in->flag = p.ret + in->code_bytes;
 	return 0;
-}
-
-/* ---- those of an earlier recording ---- */
-
-struct search {
-	int mem_fd;
-	struct gt_inline in;
-};
-
-static bool is_sane(const struct gt_inline *in, uint64_t code)
-{
-	return in->magic[0] == GT_INLINE_MAGIC0 && in->magic[1] == GT_INLINE_MAGIC1 &&
-	       in->code == code && in->code_bytes == GT_INLINE_CODE &&
-	       in->flag == code + GT_INLINE_CODE && in->nsites <= GT_INLINE_SITES;
-}
-
-static int look_at_code(void *ctx, const struct mapping *m)
-{
-	struct search *s = ctx;
-
-	if (m->end - m->start != GT_INLINE_CODE || strcmp(m->perms, "r-xp") ||
-	    inject__read(s->mem_fd, m->start, &s->in, sizeof(s->in)))
-		return 0;
-	return is_sane(&s->in, m->start);
-}
-
-int areas__find(const struct process *proc, int mem_fd, struct gt_inline *ret)
-{
-	struct search s = { .mem_fd = mem_fd };
-	int found = mappings__each(proc->pid, look_at_code, &s);
-
-	if (found <= 0)
-		return found ? found : -ENOENT;
-	*ret = s.in;
-	return 0;
-}
-
-bool areas__are_patched(int mem_fd, const struct gt_inline *left)
-{
-	unsigned char code[GT_INLINE_JUMP];
-
-	for (size_t i = 0; i < left->nsites; i++)
-		if (!inject__read(mem_fd, left->site[i].addr, code, sizeof(code)) &&
-		    memcmp(code, left->site[i].was, GT_INLINE_CALL))
-			return true;
-	return false;
-}
-
-bool areas__fit(int mem_fd, const struct gt_inline *left, const struct gt_inline *in)
-{
-	const struct trampoline_code ours = trampoline__code();
-	unsigned char code[GT_INLINE_CODE];
-
-	return left->slots == in->slots && left->nsites == in->nsites &&
-	       !memcmp(&left->config, &in->config, sizeof(in->config)) &&
-	       left->stride == in->stride && left->ring_bytes == in->ring_bytes && left->rings &&
-	       !inject__read(mem_fd, left->code + TRAMPOLINE_AT, code, ours.size) &&
-	       !memcmp(code, ours.bytes, ours.size);
 }
 
 bool areas__are_ours(int mem_fd, const struct gt_inline *in)

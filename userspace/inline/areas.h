@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The areas of inline probes in a process: their size and place, and finding those of an earlier
- * recording. The process may have forged them. Upstream: install.c.
+ * The areas of inline probes in a process: their size and place. Upstream: install.c.
  */
 #ifndef INLINE_AREAS_H
 #define INLINE_AREAS_H
@@ -23,11 +22,6 @@ void areas__shape(struct gt_inline *in);
 int areas__place(const struct process *proc, const struct elf_image *elf, struct gt_inline *in,
 		 struct error *error);
 
-/* What an earlier recording has left. 0, -ENOENT, or another negative errno. */
-int areas__find(const struct process *proc, int mem_fd, struct gt_inline *ret);
-bool areas__are_patched(int mem_fd, const struct gt_inline *left); /* a site has our jump */
-/* Whether they have our handler and the sizes of `in`, so that they can be used again. */
-bool areas__fit(int mem_fd, const struct gt_inline *left, const struct gt_inline *in);
 /* Whether the process still has what install.c wrote. */
 bool areas__are_ours(int mem_fd, const struct gt_inline *in);
 

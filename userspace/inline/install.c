@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "inline/areas.h"
+#include "inline/leftover.h"
 #include "inline/trampoline.h"
 #include "target/arch/arch.h"
 
@@ -59,6 +60,13 @@ static void unmap(const struct installation *s, struct injection *inj)
 		INJECT_CALL(inj, SYS_munmap, s->in.rings, s->in.ring_bytes);
 }
 
+static int switch_flag(int mem_fd, uint64_t flag, bool on)
+{
+	uint64_t word = on;
+
+	return inject__write(mem_fd, flag, &word, sizeof(word)) ? -ESRCH : 0;
+}
+
 /* The areas of code and of the flag, one behind the other, and that of the rings. */
 static int map_areas(struct installation *s, struct injection *inj, struct error *error)
 {
@@ -91,9 +99,9 @@ static int map_areas(struct installation *s, struct injection *inj, struct error
 }
 
 /* Behind the stubs: the process cannot write it, and no thread runs it. */
-static uint64_t table_of(const struct gt_inline *in)
+static uint64_t table_at(uint64_t code)
 {
-	return in->code + in->code_bytes - INJECT_BATCH * sizeof(struct inject_call);
+	return code + GT_INLINE_CODE - INJECT_BATCH * sizeof(struct inject_call);
 }
 
 static int write_code(struct installation *s, struct error *error)
@@ -110,11 +118,21 @@ static int write_code(struct installation *s, struct error *error)
 		trampoline__stub(bytes + (at - s->in.code), &s->in, (uint32_t)i, handler);
 	}
 	memcpy(bytes, &s->in, sizeof(s->in));
-	if (at > table_of(&s->in))
+	if (at > table_at(s->in.code))
 		return cannot(s, "hold the code of inline probes", -ENOSPC, error);
 	if (inject__write(s->mem_fd, s->in.code, bytes, sizeof(bytes)))
 		return cannot(s, "be written to", -EIO, error);
 	return 0;
+}
+
+static struct pages_target target_of(const struct installation *s)
+{
+	return (struct pages_target){
+		.pid = s->proc->pid,
+		.mem_fd = s->mem_fd,
+		.elf = s->elf,
+		.bias = s->proc->bias,
+	};
 }
 
 static size_t make_patches(const struct installation *s, struct page_patch *ret)
@@ -129,17 +147,19 @@ static size_t make_patches(const struct installation *s, struct page_patch *ret)
 	return s->in.nsites;
 }
 
-static int swap(struct installation *s, struct injection *inj, bool patched, struct error *error)
+static int swap(const struct installation *s, struct injection *inj, const struct page_patch *patch,
+		size_t n, bool patched, struct error *error)
+{
+	const struct pages_target target = target_of(s);
+
+	return pages__swap(inj, &target, patch, n, patched, error);
+}
+
+static int swap_sites(struct installation *s, struct injection *inj, bool patched,
+		      struct error *error)
 {
 	struct page_patch patch[GT_INLINE_SITES];
-	size_t n = make_patches(s, patch);
-	const struct pages_target target = {
-		.pid = s->proc->pid,
-		.mem_fd = s->mem_fd,
-		.elf = s->elf,
-		.bias = s->proc->bias,
-	};
-	int err = pages__swap(inj, &target, patch, n, patched, error);
+	int err = swap(s, inj, patch, make_patches(s, patch), patched, error);
 
 	if (!err || err == -ETIMEDOUT) /* then it may be done yet */
 		s->patched = patched || err;
@@ -192,20 +212,19 @@ static int renew_rings(const struct installation *s, struct injection *inj)
 /* The code of the program as an earlier recorder left it. The areas found are used again. */
 static int remove_leftover(struct installation *s, struct injection *inj, struct error *error)
 {
-	struct gt_inline left;
-	struct installation old = *s;
-	int err = areas__find(s->proc, s->mem_fd, &left);
+	const struct pages_target target = target_of(s);
+	struct leftover left;
+	int found = leftover__find(&left, &target, &s->in), err = 0;
 
-	if (err)
-		return err == -ENOENT ? 0 : err;
-	old.in = left;
-	if (areas__fit(s->mem_fd, &left, &s->in))
-		injection__use_table(inj, table_of(&left));
-	if (areas__are_patched(s->mem_fd, &left)) {
-		installation__switch(&old, false);
-		err = swap(&old, inj, false, error);
+	if (found <= 0)
+		return found;
+	if (left.fits)
+		injection__use_table(inj, table_at(left.code));
+	if (left.patches) {
+		switch_flag(s->mem_fd, left.flag, false);
+		err = swap(s, inj, left.patch, left.patches, false, error);
 	}
-	if (err || !areas__fit(s->mem_fd, &left, &s->in))
+	if (err || !left.fits)
 		return err;
 	s->in.code = left.code;
 	s->in.flag = left.flag;
@@ -233,9 +252,9 @@ static int install(struct installation *s, struct injection *inj, struct error *
 	if (!err)
 		err = write_code(s, error);
 	if (!err)
-		injection__use_table(inj, table_of(&s->in));
+		injection__use_table(inj, table_at(s->in.code));
 	if (!err)
-		err = swap(s, inj, true, error);
+		err = swap_sites(s, inj, true, error);
 	if (err && is_new) { /* no thread has been there */
 		unmap(s, inj);
 		s->mapped = false;
@@ -272,11 +291,8 @@ int installation__install(struct installation *s, struct error *error)
 int installation__switch(struct installation *s, bool on)
 {
 	struct error why = {};
-	uint64_t word = on;
 
-	if (open_memory(s, &why))
-		return -ESRCH;
-	return inject__write(s->mem_fd, s->in.flag, &word, sizeof(word)) ? -ESRCH : 0;
+	return open_memory(s, &why) ? -ESRCH : switch_flag(s->mem_fd, s->in.flag, on);
 }
 
 uint64_t installation__foreign(const struct installation *s)
@@ -302,8 +318,8 @@ static int take_out(struct installation *s, struct injection *inj, struct error 
 {
 	int err;
 
-	injection__use_table(inj, table_of(&s->in));
-	err = swap(s, inj, false, error);
+	injection__use_table(inj, table_at(s->in.code));
+	err = swap_sites(s, inj, false, error);
 	if (!err)
 		renew_rings(s, inj);
 	return err;

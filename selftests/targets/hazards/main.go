@@ -1,7 +1,7 @@
 // Hazards does, between "start" and "done", something that may go wrong while inline probes are put
 // into a program, are in it, or are taken out again: see selftests/check/inline-hazards.sh.
 //
-//	hazards [-duration D] dispatch | asleep | fork | filter | exec | idle
+//	hazards [-duration D] dispatch | asleep | fork | filter | leftover | exec | idle
 //
 // It speaks the handshake of package protocol, and works a little all the time: main.worker. The done
 // line has the exact number of workers as claims.
@@ -28,6 +28,7 @@ var hazards = map[string]func(time.Duration) int{
 	"asleep":   dispatchAsleep,
 	"fork":     forkAndWork,
 	"filter":   filterAndWork,
+	"leftover": work,
 	"idle":     work,
 }
 
@@ -43,6 +44,9 @@ func main() {
 	if hazard == nil {
 		flag.Usage()
 		os.Exit(2)
+	}
+	if name == "leftover" {
+		plantLeftover()
 	}
 	debug.SetGCPercent(-1)
 	runtime.GOMAXPROCS(1) // a forked child has only one thread
