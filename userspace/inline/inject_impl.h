@@ -30,9 +30,10 @@ void tracee__destroy(struct tracee *t);
 /*
  * Stops thread `tid`: *ret has its registers. -ESRCH: it has ended. -EBUSY: its process is stopped
  * by a signal. -ENOTSUP: its system calls are dispatched to user space. -ETIMEDOUT: it has not
- * stopped within 3 s; destroy. Otherwise the errno of PTRACE_SEIZE.
+ * stopped within 3 s; destroy. Otherwise the errno of PTRACE_SEIZE. `has_filter`: the thread has a
+ * seccomp filter, which is suspended during each call of tracee__call(), and only then.
  */
-int tracee__hold(struct tracee *t, pid_t tid, bool suspend_seccomp, struct user_regs_struct *ret);
+int tracee__hold(struct tracee *t, pid_t tid, bool has_filter, struct user_regs_struct *ret);
 /* Reads a word with the thread's own address space, which need not be the process's any more. */
 int tracee__peek(struct tracee *t, uint64_t addr, uint64_t *ret);
 /*

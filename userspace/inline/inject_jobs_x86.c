@@ -9,11 +9,13 @@
  */
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <linux/audit.h>
 #include <linux/ptrace.h>
 
 #include "inline/inject_tracee.h"
@@ -22,8 +24,9 @@
 #define RESTARTS_MAX   16
 #define SYSCALL_SIZE   2
 #define SYSCALL_STOP   (SIGTRAP | 0x80) /* PTRACE_O_TRACESYSGOOD */
-#define REALTIME       32		/* first real-time signal of the kernel */
-#define ERESTARTSYS    512		/* include/linux/errno.h */
+#define OPTIONS	       PTRACE_O_TRACESYSGOOD
+#define REALTIME       32  /* first real-time signal of the kernel */
+#define ERESTARTSYS    512 /* include/linux/errno.h */
 #define ERESTARTNOHAND 514
 #define ERESTART_LAST  516
 
@@ -175,20 +178,35 @@ static bool blocks_batch_end(struct tracee *t)
 	       mask >> (SIGWINCH - 1) & 1;
 }
 
+/*
+ * Only in a stop: a thread that ran with the option would run without its filter. The kernel clears it
+ * if this process ends.
+ */
+static long suspend_seccomp(const struct tracee *t, bool suspend)
+{
+	if (!t->has_filter)
+		return 0;
+	return trace(t, PTRACE_SETOPTIONS, 0, OPTIONS | (suspend ? PTRACE_O_SUSPEND_SECCOMP : 0));
+}
+
 long job__hold(struct tracee *t)
 {
-	long err = trace(t, PTRACE_SEIZE, 0, (uintptr_t)t->options);
+	long err = trace(t, PTRACE_SEIZE, 0, OPTIONS);
 
 	if (err)
 		return err;
 	trace(t, PTRACE_INTERRUPT, 0, 0);
 	err = wait_for_interrupt(t);
 	if (!err)
+		err = suspend_seccomp(t, true); /* whether that is permitted */
+	if (!err)
+		err = suspend_seccomp(t, false);
+	if (!err)
 		err = trace(t, PTRACE_GETREGS, 0, (uintptr_t)&t->regs);
 	if (!err && dispatches(t))
 		err = -ENOTSUP;
 	if (!err)
-		t->can_batch = !(t->options & PTRACE_O_SUSPEND_SECCOMP) && !blocks_batch_end(t);
+		t->can_batch = !t->has_filter && !blocks_batch_end(t);
 	if (err)
 		job__release(t);
 	return err;
@@ -226,6 +244,40 @@ static int run_to_syscall(struct tracee *t)
 }
 
 /*
+ * At an entry stop: whether the system call is that of the stub, as it was made to be. Another thread
+ * of the process can change the instruction.
+ */
+static bool is_our_call(struct tracee *t)
+{
+	const struct user_regs_struct *c = &t->call;
+	const uint64_t arg[] = { c->rdi, c->rsi, c->rdx, c->r10, c->r8, c->r9 };
+	struct ptrace_syscall_info info;
+
+	INJECT_STEP();
+	return syscall(SYS_ptrace, PTRACE_GET_SYSCALL_INFO, t->tid, sizeof(info), &info) > 0 &&
+	       info.op == PTRACE_SYSCALL_INFO_ENTRY && info.arch == AUDIT_ARCH_X86_64 &&
+	       info.instruction_pointer == t->stub + SYSCALL_SIZE && info.entry.nr == c->rax &&
+	       !memcmp(info.entry.args, arg, sizeof(arg));
+}
+
+/*
+ * At the entry stop of a sched_yield(): makes it the call that is wanted. The kernel looks at the
+ * thread's seccomp filter after that stop, and the thread runs no code of its own before the exit stop.
+ */
+static long replace_call(struct tracee *t)
+{
+	long err = suspend_seccomp(t, true), cleared;
+
+	if (!err)
+		err = trace(t, PTRACE_POKEUSER, offsetof(struct user_regs_struct, orig_rax),
+			    (uintptr_t)t->number);
+	if (!err)
+		err = run_to_syscall(t);
+	cleared = t->held ? suspend_seccomp(t, false) : 0;
+	return err ? err : cleared;
+}
+
+/*
  * The thread enters sched_yield(), which each Go program calls, and the number is replaced at the
  * system call's entry stop: if this process is killed before that, nothing happens.
  */
@@ -236,11 +288,12 @@ static long do_call_once(struct tracee *t)
 
 	if (!err)
 		err = run_to_syscall(t);
+	if (!err && !is_our_call(t)) {
+		err = run_to_syscall(t); /* the process's own, with its filter */
+		return err ? err : -EFAULT;
+	}
 	if (!err)
-		err = trace(t, PTRACE_POKEUSER, offsetof(struct user_regs_struct, orig_rax),
-			    (uintptr_t)t->number);
-	if (!err)
-		err = run_to_syscall(t);
+		err = replace_call(t);
 	if (!err)
 		err = trace(t, PTRACE_GETREGS, 0, (uintptr_t)&regs);
 	if (err)

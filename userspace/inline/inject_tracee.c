@@ -14,8 +14,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include <linux/ptrace.h>
-
 #include "inline/inject_tracee.h"
 
 #define STOP_SECONDS 3 /* until a thread has stopped */
@@ -169,12 +167,12 @@ static void release_lost(struct tracee *t)
 		t->late = t->ended = true;
 }
 
-int tracee__hold(struct tracee *t, pid_t tid, bool suspend_seccomp, struct user_regs_struct *ret)
+int tracee__hold(struct tracee *t, pid_t tid, bool has_filter, struct user_regs_struct *ret)
 {
 	int err;
 
 	t->tid = tid;
-	t->options = PTRACE_O_TRACESYSGOOD | (suspend_seccomp ? PTRACE_O_SUSPEND_SECCOMP : 0);
+	t->has_filter = has_filter;
 	err = (int)run(t, job__hold, STOP_SECONDS);
 	if (err == -ESRCH)
 		release_lost(t);

@@ -14,12 +14,13 @@
 struct tracee {
 	pid_t pid, tid;
 	bool held;			  /* seized and in a ptrace stop */
+	bool has_filter;		  /* of seccomp */
 	bool can_batch;			  /* see tracee__can_batch() */
 	struct user_regs_struct regs;	  /* at the stop of tracee__hold() */
 	siginfo_t signal[TRACEE_SIGNALS]; /* suppressed; sent again at the release */
 	unsigned int signals;
 	/* of the current job */
-	long options, number;
+	long number;
 	uint64_t addr, word, stub;
 	struct user_regs_struct call;
 	/* between the two threads */

@@ -8,9 +8,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+
+#include <linux/filter.h>
+#include <linux/futex.h>
+#include <linux/seccomp.h>
 
 #include "unit/test.h"
 #include "inline/inject_impl.h"
@@ -226,6 +231,83 @@ TEST(no_table)
 	assert_int_equal(INJECT_CALL(f.inj, SYS_munmap, (uintptr_t)f.table, PAGE), -EFAULT);
 	assert_int_equal(injection__calls(f.inj, &call, 1, &done), -EFAULT);
 	assert_int_equal(done, 0);
+	end();
+}
+
+/* ---- a seccomp filter, and a process that changes the stub ---- */
+
+/* getppid() fails in a child with this filter. */
+static void forbid_getppid(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program))
+		_exit(1);
+}
+
+static unsigned int wakes;
+
+static void *wake_for_ever(void *arg)
+{
+	(void)arg;
+	for (;; usleep(20))
+		syscall(SYS_futex, &wakes, FUTEX_WAKE_PRIVATE, 1);
+	return NULL;
+}
+
+/* Makes the forbidden call most of the time; ends if it succeeds. Sleeps without a timeout. */
+static void try_to_escape(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, wake_for_ever, NULL))
+		_exit(1);
+	for (;; ++*f.rounds) {
+		for (int i = 0; i < 400; i++)
+			if (syscall(SYS_getppid) != -1)
+				_exit(1);
+		syscall(SYS_futex, &wakes, FUTEX_WAIT_PRIVATE, 0, NULL);
+	}
+}
+
+/* Our calls are made in spite of the filter, and no call of its own, however often it is held. */
+TEST(a_filter_stays)
+{
+	struct error error = {};
+	int status;
+
+	f.child = fork();
+	assert_true(f.child >= 0);
+	if (!f.child) {
+		forbid_getppid();
+		try_to_escape();
+	}
+	wait_for_rounds(1);
+	for (int i = 0; i < 300 && !waitpid(f.child, &status, WNOHANG); i++) {
+		begin();
+		assert_int_equal(INJECT_CALL(f.inj, SYS_getppid), getpid());
+		injection__end(f.inj, &error, NULL);
+		close(f.mem_fd);
+	}
+	assert_int_equal(waitpid(f.child, &status, WNOHANG), 0);
+	begin();
+	end();
+}
+
+/* Another instruction than ours, which makes system call 24 of 32-bit programs instead. */
+TEST(a_changed_stub)
+{
+	start_child(false);
+	begin();
+	assert_int_equal(inject__write(f.mem_fd, (uintptr_t)f.stub, "\xcd\x80", 2), 0);
+	assert_int_equal(INJECT_CALL(f.inj, SYS_getpid), -EFAULT);
 	end();
 }
 
