@@ -154,7 +154,17 @@ bool inline_probes__disturbed(struct inline_probes *p, uint64_t now)
 {
 	uint64_t at;
 
-	if (p->is_removed || now < p->checked + CHECK_NS)
+	if (p->is_removed)
+		return false;
+	if (p->rings && inline_rings__is_forged(p->rings)) {
+		log__msg(
+			"process %d has overwritten the records of its inline probes: the recording "
+			"ends; record with --probes=uprobe",
+			p->opts.process->pid);
+		inline_probes__remove(p);
+		return true;
+	}
+	if (now < p->checked + CHECK_NS)
 		return false;
 	p->checked = now;
 	at = installation__foreign(&p->inst);

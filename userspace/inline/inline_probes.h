@@ -48,16 +48,16 @@ int inline_probes__install(struct inline_probes *p, struct error *error);
 int inline_probes__start(struct inline_probes *p, struct error *error);
 
 /*
- * Whether another tracer or a debugger has changed an instruction with an inline probe, looked up
- * every 100 ms. It would restore what it takes for the original byte: the probes are removed at once,
- * the user is informed, and the recording is to end.
+ * Whether the process has overwritten its rings; or another tracer or a debugger has changed an
+ * instruction with an inline probe, looked up every 100 ms: it would restore what it takes for the
+ * original byte. Then the probes are removed at once, the user is informed, and the recording is to end.
  */
 bool inline_probes__disturbed(struct inline_probes *p, uint64_t now);
 /* Takes the time of the next drain: CLOCK_MONOTONIC, ns. */
 uint64_t inline_probes__now(struct inline_probes *p);
 /*
  * Passes each record up to that time to `fn`, with rings from 0 on. *ret_complete: there are no
- * others. 0, what `fn` returned, or -EPROTO: the process has written into the rings.
+ * others. 0, or what `fn` returned.
  */
 int inline_probes__drain(struct inline_probes *p, uint64_t now, inline_record_fn fn, void *ctx,
 			 bool *ret_complete);

@@ -41,6 +41,7 @@ struct inline_rings {
 	struct inline_clock *clock;
 	inline_tid_fn tid;
 	void *tid_ctx;
+	bool is_forged;				       /* a head that no writer of ours stores */
 	uint32_t slots;				       /* per ring, a power of two */
 	uint64_t base[GT_KIND_END], lost[GT_KIND_END]; /* the counters at first; since then */
 };
@@ -308,26 +309,31 @@ static int drain_ring(struct scan *s, unsigned int ring, inline_rings_fn fn, voi
 	return err;
 }
 
-static int read_heads(const struct inline_rings *r, uint64_t ret[GT_INLINE_RINGS])
+/* Nothing of a ring whose head is out of range is read. */
+static void read_heads(struct inline_rings *r, uint64_t ret[GT_INLINE_RINGS])
 {
 	inline_clock__fence(); /* `now` was computed from the TSC: no load may precede that */
 	for (unsigned int i = 0; i < GT_INLINE_RINGS; i++) {
-		ret[i] = __atomic_load_n(&r->reader[i].ring->head, __ATOMIC_ACQUIRE);
-		if (ret[i] - r->reader[i].at > r->slots)
-			return -EPROTO;
+		const struct reader *rd = &r->reader[i];
+
+		ret[i] = __atomic_load_n(&rd->ring->head, __ATOMIC_ACQUIRE);
+		if (ret[i] - rd->at <= r->slots)
+			continue;
+		r->is_forged = true;
+		ret[i] = rd->at;
 	}
-	return 0;
 }
 
 int inline_rings__drain(struct inline_rings *r, uint64_t now, inline_rings_fn fn, void *ctx,
 			bool *ret_complete)
 {
 	struct scan s = { .r = r, .now = now };
-	uint64_t head[GT_INLINE_RINGS];
-	int err = read_heads(r, head);
-	uint64_t latest = clock__now();
+	uint64_t head[GT_INLINE_RINGS], latest;
 	bool complete = true;
+	int err = 0;
 
+	read_heads(r, head);
+	latest = clock__now();
 	for (unsigned int i = 0; i < GT_INLINE_RINGS && err >= 0; i++) {
 		s.latest = latest;
 		s.rd = &r->reader[i];
@@ -339,6 +345,11 @@ int inline_rings__drain(struct inline_rings *r, uint64_t now, inline_rings_fn fn
 		return err;
 	*ret_complete = complete;
 	return 0;
+}
+
+bool inline_rings__is_forged(const struct inline_rings *r)
+{
+	return r->is_forged;
 }
 
 bool inline_rings__is_used(const struct inline_rings *r, unsigned int ring)

@@ -40,11 +40,13 @@ void inline_rings__close(struct inline_rings *r); /* NULL allowed */
  * error of the clock, have been passed on, because no slot is reserved and not committed. A slot
  * that stays so for more than 1 s is given up as lost.
  *
- * 0, what `fn` returned, or -EPROTO: the program has written into the rings. *ret_complete is set
- * only on success.
+ * 0, or what `fn` returned. *ret_complete is set only on success.
  */
 int inline_rings__drain(struct inline_rings *r, uint64_t now, inline_rings_fn fn, void *ctx,
 			bool *ret_complete);
+
+/* Whether the program has written into the rings: the head of one was not that of any records. */
+bool inline_rings__is_forged(const struct inline_rings *r);
 
 /* Whether the ring had a record, or a slot that was given up. */
 bool inline_rings__is_used(const struct inline_rings *r, unsigned int ring);
