@@ -418,7 +418,7 @@ without_engine()
 	! $READER sql --engine "$tmp/none.so" 'SELECT 1' "$short" 2>"$tmp/err" && grep -q 'cannot load the SQL engine' "$tmp/err" &&
 		cp $READER "$tmp/alone" && ! "$tmp/alone" sql 'SELECT 1' "$short" 2>"$tmp/err" && grep -q "run 'make deps'" "$tmp/err" &&
 		cp build/lib/libduckdb.so "$tmp/open.so" && chmod 666 "$tmp/open.so" && ! $READER sql --engine "$tmp/open.so" 'SELECT 1' "$short" 2>"$tmp/err" &&
-		grep -q 'everybody can write' "$tmp/err"; local status=$?
+		grep -q 'can be written by others' "$tmp/err"; local status=$?
 	rm -f "$tmp/open.so"
 	return $status
 }

@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/outbuf.h"
+#include "lib/trusted.h"
 #include "lib/unicode.h"
 #include "sql/temporary.h"
 
@@ -58,29 +58,23 @@ static int resolve(void *library, const char *path, struct error *error)
 	return 0;
 }
 
-/* By its whole path: of a name alone, dlopen() would find another file than the one looked at. */
+/* By the descriptor of the file that was examined. */
 static int load(const char *name, struct error *error)
 {
-	char path[PATH_MAX];
-	struct stat st;
+	struct error why = {};
+	char path[32];
 	void *library;
-	int err;
+	int err, fd = trusted__open(name, &why);
 
-	if (!realpath(name, path) || stat(path, &st))
-		return error__set(error, -errno, "%s: cannot load the SQL engine: %s", name,
-				  strerror(errno));
-	if (!S_ISREG(st.st_mode))
-		return error__set(error, -EINVAL,
-				  "%s: cannot load the SQL engine: not a regular file", path);
-	if (st.st_mode & S_IWOTH)
-		return error__set(error, -EPERM,
-				  "%s: cannot load the SQL engine: everybody can write the file",
-				  path);
+	if (fd < 0)
+		return error__set(error, fd, "cannot load the SQL engine: %s", why.text);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	close(fd);
 	if (!library)
-		return error__set(error, -ENOENT, "%s: cannot load the SQL engine: %s", path,
+		return error__set(error, -ENOENT, "%s: cannot load the SQL engine: %s", name,
 				  dlerror());
-	err = resolve(library, path, error);
+	err = resolve(library, name, error);
 	if (err)
 		dlclose(library);
 	return err;
