@@ -25,6 +25,7 @@
 #include "writer/output_place.h"
 
 #define TITLE	    "# gotrace-bpf index 1: file\tbytes\tevents\tstart\tfrom_ns\tto_ns\n"
+#define LOCK	    ".index.lock"
 #define FILES_MAX   10000
 #define INDEX_MAX   (8u << 20) /* bytes; a line has at most 400 */
 #define LOCK_PAUSE  10000      /* us */
@@ -313,19 +314,44 @@ int folder__create(const struct folder *f, const struct file_target *target, con
 
 /* ---- changing the index ---- */
 
+/* The directory itself is no lock: whoever can read it can lock it. */
+static int open_lock(const struct folder *f, struct error *error)
+{
+	int fd = openat(f->dir, LOCK,
+			O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+	struct stat st;
+
+	if (fd < 0)
+		return error__set(error, -errno, "cannot open %s/" LOCK ": %s", f->path,
+				  strerror(errno));
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077))
+		return fd;
+	close(fd);
+	return error__set(error, -EPERM,
+			  "%s/" LOCK " is not a regular file that only this user can open; move it "
+			  "away",
+			  f->path);
+}
+
+/* Returns a descriptor whose end releases the lock. */
 static int lock(const struct folder *f, int tries, struct error *error)
 {
-	for (int i = 0; i < tries; i++) {
-		if (!flock(f->dir, LOCK_EX | LOCK_NB))
-			return 0;
-		if (errno != EWOULDBLOCK)
-			return failed(f, -errno, error);
+	int fd = open_lock(f, error), err = -EBUSY;
+
+	for (int i = 0; fd >= 0 && i < tries; i++) {
+		if (!flock(fd, LOCK_EX | LOCK_NB))
+			return fd;
+		err = -errno;
+		if (err != -EWOULDBLOCK)
+			break;
 		usleep(LOCK_PAUSE);
 	}
-	return error__set(error, -EBUSY,
-			  "cannot update %s/" FOLDER_INDEX
-			  ": another process has locked the directory",
-			  f->path);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return error__set(error, err,
+			  "cannot update %s/" FOLDER_INDEX ": cannot lock %s/" LOCK ": %s", f->path,
+			  f->path, strerror(-err));
 }
 
 static int append_line(struct folder_file **to, size_t *n, size_t *cap,
@@ -383,18 +409,17 @@ static int add_lines(struct folder *f, struct error *error)
 
 int folder__add(struct folder *f, const struct folder_file *file, struct error *error)
 {
-	int err;
+	int err, held;
 
 	pthread_mutex_lock(&f->busy);
 	err = append_line(&f->unlisted, &f->nunlisted, &f->unlisted_cap, file, error);
-	if (!err)
-		err = lock(f, LOCK_TRIES, error);
-	if (!err) {
+	held = err ? err : lock(f, LOCK_TRIES, error);
+	if (held >= 0) {
 		err = add_lines(f, error);
-		flock(f->dir, LOCK_UN);
+		close(held);
 	}
 	pthread_mutex_unlock(&f->busy);
-	return err;
+	return held < 0 ? held : err;
 }
 
 static int make_room(struct folder *f, uint64_t bytes)
@@ -414,17 +439,17 @@ static int make_room(struct folder *f, uint64_t bytes)
 
 int folder__make_room(struct folder *f, uint64_t bytes)
 {
-	int tries = 0, err;
+	int tries = 0, err, held;
 
 	while (pthread_mutex_trylock(&f->busy)) {
 		if (++tries == ROOM_TRIES)
 			return -EBUSY;
 		usleep(LOCK_PAUSE);
 	}
-	err = lock(f, ROOM_TRIES, NULL);
-	if (!err) {
+	err = held = lock(f, ROOM_TRIES, NULL);
+	if (held >= 0) {
 		err = make_room(f, bytes);
-		flock(f->dir, LOCK_UN);
+		close(held);
 	}
 	pthread_mutex_unlock(&f->busy);
 	return err;

@@ -3,8 +3,8 @@
  * The directory of a continuous recording: its index of the traces in it, and the limit of the bytes
  * that they take.
  *
- * Several recorders may use one directory: each change of the index is made under a lock of the
- * directory, by replacing the file. Used by finisher.c. CONTINUOUS RECORDING in gotrace-bpf(1)
+ * Several recorders may use one directory: each change of the index is made under a lock of
+ * .index.lock, which only this user can open, by replacing the file. Used by finisher.c. CONTINUOUS RECORDING in gotrace-bpf(1)
  * describes the index.
  */
 #ifndef FLIGHT_FOLDER_H

@@ -3,7 +3,9 @@
  * The directory of a continuous recording: names, the index, its limit, and what others may have
  * put there.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "unit/test.h"
@@ -153,6 +155,42 @@ TEST(shared)
 		assert_non_null(strstr((char *)b.data, line));
 	}
 	free(b.data);
+}
+
+/* Whoever can read the directory can lock it, and delays nothing: a file that only we can open is the lock. */
+TEST(locked_by_others)
+{
+	struct folder *f = open_folder(0);
+	int dir = open(scratch("dir"), O_RDONLY | O_DIRECTORY);
+	struct stat st;
+
+	assert_int_equal(flock(dir, LOCK_EX | LOCK_NB), 0);
+	write_file(at("a.trace"), "a");
+	add(f, "a.trace", 1);
+	close(dir);
+	assert_int_equal(stat(at(".index.lock"), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	folder__close(f);
+}
+
+/* One that others can open, or a link, is no lock. */
+TEST(a_planted_lock)
+{
+	struct folder_file file = { .name = "a.trace", .bytes = 1 };
+	struct folder *f = open_folder(0);
+	struct error error = {};
+
+	write_file(at("a.trace"), "a");
+	write_file(at(".index.lock"), "");
+	assert_int_equal(chmod(at(".index.lock"), 0644), 0);
+	assert_int_equal(folder__add(f, &file, &error), -EPERM);
+	assert_non_null(strstr(error.text, ".index.lock is not a regular file"));
+	assert_int_equal(unlink(at(".index.lock")), 0);
+	assert_int_equal(symlink("a.trace", at(".index.lock")), 0);
+	assert_int_equal(folder__add(f, &file, &error), -ELOOP);
+	assert_int_equal(unlink(at(".index.lock")), 0);
+	add(f, "a.trace", 1);
+	folder__close(f);
 }
 
 TEST(limit)
