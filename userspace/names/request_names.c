@@ -10,7 +10,8 @@
 #include "names/sql_text.h"
 
 #define METHOD_MAX 32
-#define HEX_MIN	   8 /* digits from which a hexadecimal segment of a path is an identifier */
+#define HEX_MIN	   8  /* digits from which a hexadecimal segment of a path is an identifier */
+#define TOKEN_MIN  16 /* letters and digits from which they can be a token */
 #define ID_TEXT	   "{id}"
 
 /* A name that is being written; what does not fit is left out. */
@@ -72,7 +73,36 @@ static bool is_uuid(const char *text, size_t len)
 	return true;
 }
 
-/* A number, a long hexadecimal one, or a UUID. */
+/*
+ * A key or encoded bytes: letters and digits, perhaps with separators, of which a fifth are digits, or
+ * that change between digits and cases more often than words and versions do, as `GetUserV2`.
+ */
+static bool is_token(const char *text, size_t len)
+{
+	size_t n = 0, digits = 0, words = 0;
+	int before = 0, kind;
+
+	for (size_t i = 0; i < len; i++, before = kind) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (!isalnum(c) && (!c || !strchr("-_.~=+", c)))
+			return false;
+		kind = isdigit(c) ? '0' : islower(c) ? 'a' : isupper(c) ? 'A' : 0;
+		n += kind != 0;
+		digits += kind == '0';
+		words += kind && kind != before && !(before == 'A' && kind == 'a');
+	}
+	return digits && n >= TOKEN_MIN && (digits * 5 >= n || n * 4 < words * 11);
+}
+
+static bool is_address_of_mail(const char *text, size_t len)
+{
+	const char *at = memchr(text, '@', len);
+
+	return at && at != text && at + 1 != text + len;
+}
+
+/* A number, a long hexadecimal one, a UUID or another long token, or an e-mail address. */
 static bool is_id(const char *text, size_t len)
 {
 	size_t digits = 0, hex = 0;
@@ -81,7 +111,8 @@ static bool is_id(const char *text, size_t len)
 		digits += isdigit((unsigned char)text[i]) != 0;
 		hex += isxdigit((unsigned char)text[i]) != 0;
 	}
-	return (len && digits == len) || (len >= HEX_MIN && hex == len) || is_uuid(text, len);
+	return (len && digits == len) || (len >= HEX_MIN && hex == len) || is_token(text, len) ||
+	       is_uuid(text, len) || is_address_of_mail(text, len);
 }
 
 /* The path, with {id} for segments that identify something. A decoded path may contain a '?'. */
@@ -95,11 +126,13 @@ static void add_path(struct name *n, const struct request_part *path)
 	while (at < end && n->len < REQUEST_NAME_MAX) {
 		const char *slash = memchr(at, '/', (size_t)(end - at));
 		size_t len = (size_t)((slash ? slash : end) - at);
+		const char *parameter = memchr(at, ';', len); /* RFC 3986, 3.3 */
+		size_t shown = parameter ? (size_t)(parameter - at) : len;
 
-		if (is_id(at, len))
+		if (is_id(at, shown))
 			name__add(n, ID_TEXT, sizeof(ID_TEXT) - 1);
 		else
-			name__add(n, at, len);
+			name__add(n, at, shown);
 		at += len;
 		if (slash) {
 			name__add(n, "/", 1);

@@ -32,14 +32,35 @@ TEST(paths)
 	named("GET /{id}/{id}/", "GET", "/0/00c0ffee/", "");
 	named("GET /c0ffee/7a", "GET", "/c0ffee/7a", "");
 	named("GET /{id}/x", "GET", "/7d444840-9dc0-11d1-b245-5ffdce74fad2/x", "");
-	named("GET /7d444840-9dc0-11d1-b245-5ffdce74fad/x", "GET",
-	      "/7d444840-9dc0-11d1-b245-5ffdce74fad/x", "");
-	named("GET /7d4448409-dc0-11d1-b245-5ffdce74fad2", "GET",
-	      "/7d4448409-dc0-11d1-b245-5ffdce74fad2", "");
+	named("GET /{id}/x", "GET", "/abcdefab-cdef-abcd-efab-cdefabcdefab/x", "");
+	named("GET /abcdefab-cdef-abcd-efab-cdefabcdefa/x", "GET",
+	      "/abcdefab-cdef-abcd-efab-cdefabcdefa/x", "");
+	named("GET /abcdefabc-def-abcd-efab-cdefabcdefab", "GET",
+	      "/abcdefabc-def-abcd-efab-cdefabcdefab", "");
 	named("GET /a", "GET", "/a?token=1", "");
 	named("GET /", "GET", "", "");
 	named("GET //", "GET", "//", "");
 	named("OPTIONS *", "OPTIONS", "*", "");
+}
+
+/* What a path has of a user or a session is not shown. */
+TEST(tokens_in_paths)
+{
+	named("GET /reset/{id}", "GET",
+	      "/reset/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVP", "");
+	named("GET /s/{id}", "GET", "/s/k7f2m9q4x1z8w3v6", "");
+	named("GET /s/{id}", "GET", "/s/sk_live_4eC39HqLyjWDarjtT1zdp7dc", "");
+	named("GET /s/{id}/x", "GET", "/s/Zm9vYmFyYmF6cXV4MTIz==/x", "");
+	named("GET /u/{id}", "GET", "/u/jane.doe@example.com", "");
+	named("GET /@jane/x@", "GET", "/@jane/x@", "");
+	named("GET /app/x", "GET", "/app;jsessionid=0123ABC/x;v=1", "");
+	named("GET /{id}/", "GET", "/42;a/;b", "");
+	/* words and versions are not tokens */
+	named("GET /acme.api.v1.UserService/GetUserAccountsV2", "GET",
+	      "/acme.api.v1.UserService/GetUserAccountsV2", "");
+	named("GET /static/bootstrap-4.5.2.min.js", "GET", "/static/bootstrap-4.5.2.min.js", "");
+	named("GET /k7f2m9q4x1z8w3v", "GET", "/k7f2m9q4x1z8w3v", ""); /* 15 characters */
+	named("GET /oauth2/authorization-callback", "GET", "/oauth2/authorization-callback", "");
 }
 
 TEST(patterns)
