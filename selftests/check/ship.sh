@@ -332,15 +332,33 @@ usage() # REASON ARGUMENT...
 }
 
 # As a user of its own, with the one capability that reads files of other users, as in docs/fleet.md
+ship_roots() # OPTION...: by another user, with a capability that lets it read what is root's
+{
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all,+dac_read_search --ambient-caps=-all,+dac_read_search \
+		--bounding-set=-all,+dac_read_search --no-new-privs build/gotrace ship "$tmp/roots" --to s3://traces/roots \
+		--endpoint "http://127.0.0.1:$PORT" "$@"
+}
+
 needs_no_root()
 {
 	make_spool "$tmp/roots" 3 1000 && chmod -R go-rwx "$tmp/roots" && mkdir -m 755 "$tmp/state" && chown 65534 "$tmp/state" || return 1
 	chmod 755 "$tmp"
-	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all,+dac_read_search --ambient-caps=-all,+dac_read_search \
-		--bounding-set=-all,+dac_read_search --no-new-privs build/gotrace ship "$tmp/roots" --to s3://traces/roots \
-		--endpoint "http://127.0.0.1:$PORT" --journal "$tmp/state/journal" >"$tmp/out" 2>&1
+	ship_roots --journal "$tmp/state/journal" >"$tmp/out" 2>&1
 	cat "$tmp/out"
 	grep -q '^3 files sent' "$tmp/out" && [ "$(stored | grep -c ' roots/')" -eq 3 ]
+}
+
+# Its /proc/PID is root's, because nothing of that user may read its memory; and there is no core dump.
+hides_keys()
+{
+	local pid job
+	ship_roots --journal "$tmp/state/other" --follow >"$tmp/out" 2>&1 &
+	job=$!
+	wait_until 20 test -s "$tmp/state/other" && pid=$(pgrep -f "gotrace ship $tmp/roots .*--journal $tmp/state/other") &&
+		stat -c 'belongs to %u' "/proc/$pid" && [ "$(stat -c %u "/proc/$pid")" = 0 ] && grep '^Max core file size *0 *0 ' "/proc/$pid/limits"
+	local status=$?
+	kill -TERM "$pid" && wait "$job"
+	return $status
 }
 
 no_directory()
@@ -386,6 +404,7 @@ try "so do those of packed traces" packed_has_metadata
 try "objects have the state of the host's clock" has_clock
 try "the trace has the state of the clock when it was recorded" trace_has_clock
 try "one capability suffices, as another user" needs_no_root
+try "its user cannot read its memory, where the keys are" hides_keys
 try "a directory that does not exist, or is none" no_directory
 try "mistakes in the command line" wrong_usage
 ktap_end

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include "gotrace/command.h"
 #include "lib/opts.h"
@@ -216,6 +218,15 @@ static int print_result(const struct sender_result *r, struct error *error)
 	return fflush(stdout) ? error__set(error, -EIO, "cannot write the output") : 0;
 }
 
+/* The keys are for nobody who can trace this process or read a core dump. */
+static void hide_keys(void)
+{
+	const struct rlimit none = {};
+
+	prctl(PR_SET_DUMPABLE, 0);
+	setrlimit(RLIMIT_CORE, &none);
+}
+
 int do_ship(int argc, char **argv, struct error *error)
 {
 	struct arguments a = { .sender = { .slots = SENDER_SLOTS_DEFAULT,
@@ -226,6 +237,7 @@ int do_ship(int argc, char **argv, struct error *error)
 
 	argp_parse(&parser, argc, argv, COMMAND_FLAGS, NULL, &a);
 	resolve_place(&a);
+	hide_keys();
 	err = sender__run(&a.sender, &result, error);
 	if ((result.began && print_result(&result, error)) || err)
 		return EXIT_FAILED;
