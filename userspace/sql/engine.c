@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "lib/outbuf.h"
-#include "lib/trusted.h"
 #include "lib/unicode.h"
 #include "sql/temporary.h"
+#include "sql/trusted.h"
 
 #define FILE_NAME   "libduckdb.so"
 #define SPILLED_MAX "8GiB"

@@ -8,7 +8,7 @@
 
 #include "unit/test.h"
 #include "unit/scratch.h"
-#include "lib/trusted.h"
+#include "sql/trusted.h"
 
 #define NOBODY 65534
 

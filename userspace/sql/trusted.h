@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Opens files that become code of this process, such as libraries: no other user can have changed
- * them. Upstream: whatever loads code by a path.
+ * them. Upstream: engine.c.
  */
-#ifndef LIB_TRUSTED_H
-#define LIB_TRUSTED_H
+#ifndef SQL_TRUSTED_H
+#define SQL_TRUSTED_H
 
 #include "lib/error.h"
 

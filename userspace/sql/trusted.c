@@ -3,7 +3,7 @@
  * See trusted.h. Each component is opened in the folder that was examined before it, so that none can be
  * replaced in between.
  */
-#include "lib/trusted.h"
+#include "sql/trusted.h"
 
 #include <errno.h>
 #include <fcntl.h>
