@@ -348,14 +348,14 @@ needs_no_root()
 	grep -q '^3 files sent' "$tmp/out" && [ "$(stored | grep -c ' roots/')" -eq 3 ]
 }
 
-# Its /proc/PID is root's, because nothing of that user may read its memory; and there is no core dump.
+# Its files in /proc are root's, because nothing of that user may read its memory; and there is no core dump.
 hides_keys()
 {
 	local pid job
 	ship_roots --journal "$tmp/state/other" --follow >"$tmp/out" 2>&1 &
 	job=$!
 	wait_until 20 test -s "$tmp/state/other" && pid=$(pgrep -f "gotrace ship $tmp/roots .*--journal $tmp/state/other") &&
-		stat -c 'belongs to %u' "/proc/$pid" && [ "$(stat -c %u "/proc/$pid")" = 0 ] && grep '^Max core file size *0 *0 ' "/proc/$pid/limits"
+		stat -c 'belongs to %u' "/proc/$pid/mem" && [ "$(stat -c %u "/proc/$pid/mem")" = 0 ] && grep '^Max core file size *0 *0 ' "/proc/$pid/limits"
 	local status=$?
 	kill -TERM "$pid" && wait "$job"
 	return $status
