@@ -6,26 +6,76 @@
 #include "sequence/hold.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sequence/ahead.h"
 #include "sequence/sequencer_impl.h"
 
-#define HOLD_NS 1000000ull
+#define HOLD_NS	 1000000ull
+#define FEW	 64    /* threads that are all looked at after each record */
+#define SHARE	 16    /* of more threads: so many per record */
+#define HELD_MAX 65536 /* records, which a process can invent: then the oldest is forced */
 
 /*
  * Inserts a thread into the list, ordered by the time of its oldest held record: if several wait
- * for the same, such as a P, the earliest gets it.
+ * for the same, such as a P, the earliest gets it. Most are the last.
  */
 static void thread__wait(struct sequencer *s, struct thread *t)
 {
-	struct thread **link = &s->hold.threads;
+	struct thread **link = &s->hold.threads, *last = s->hold.last;
 
+	if (last && last->head->rec.time <= t->head->rec.time)
+		link = &last->next_held;
 	while (*link && (*link)->head->rec.time <= t->head->rec.time)
 		link = &(*link)->next_held;
 	t->next_held = *link;
 	*link = t;
+	if (!t->next_held)
+		s->hold.last = t;
+	s->hold.n++;
+}
+
+/* Takes the thread at *link out of the list. */
+static void thread__unlink(struct sequencer *s, struct thread **link)
+{
+	struct thread *t = *link;
+
+	*link = t->next_held;
+	if (s->hold.last == t)
+		s->hold.last = link == &s->hold.threads ?
+				       NULL :
+				       (struct thread *)((char *)link -
+							 offsetof(struct thread, next_held));
+	s->hold.n--;
+}
+
+/* Takes the oldest held record of the thread at *link away. */
+static void thread__next(struct sequencer *s, struct thread **link)
+{
+	struct thread *t = *link;
+	struct held *h = t->head;
+
+	thread__unlink(s, link);
+	t->head = h->next;
+	h->next = s->hold.free;
+	s->hold.free = h;
+	s->hold.records--;
+	if (t->head)
+		thread__wait(s, t);
+}
+
+/* Applies the oldest held record of the thread at *link. False: it does not fit. */
+static bool thread__take(struct sequencer *s, struct thread **link, bool force)
+{
+	struct thread *t = *link;
+
+	while (state__apply(s, t, &t->head->rec, force) == WAIT)
+		if (!ahead__apply(s, t, &t->head->rec))
+			return false;
+	thread__next(s, link);
+	return true;
 }
 
 void hold__add(struct sequencer *s, struct thread *t, const struct gt_record *rec)
@@ -51,40 +101,30 @@ void hold__add(struct sequencer *s, struct thread *t, const struct gt_record *re
 	if (t->head == h)
 		thread__wait(s, t);
 	s->stats.held++;
+	if (++s->hold.records > HELD_MAX)
+		thread__take(s, &s->hold.threads, true);
 }
 
-/* Takes the oldest held record of the thread at *link away. */
-static void thread__next(struct sequencer *s, struct thread **link)
-{
-	struct thread *t = *link;
-	struct held *h = t->head;
-
-	*link = t->next_held;
-	t->head = h->next;
-	h->next = s->hold.free;
-	s->hold.free = h;
-	if (t->head)
-		thread__wait(s, t);
-}
-
-/* Applies the oldest held record of the thread at *link. False: it does not fit. */
-static bool thread__take(struct sequencer *s, struct thread **link, bool force)
-{
-	struct thread *t = *link;
-
-	while (state__apply(s, t, &t->head->rec, force) == WAIT)
-		if (!ahead__apply(s, t, &t->head->rec))
-			return false;
-	thread__next(s, link);
-	return true;
-}
-
-bool hold__stalls(struct sequencer *s)
+static bool any_stalls(struct sequencer *s)
 {
 	for (const struct thread *t = s->hold.threads; t; t = t->next_held)
 		if (ahead__is_silent(s, t, &t->head->rec))
 			return true;
 	return false;
+}
+
+/* Whether it is time to look at all threads again: *skipped counts the calls since. */
+static bool is_turn(const struct sequencer *s, size_t *skipped)
+{
+	if (s->hold.n > FEW && s->hold.n / SHARE > (*skipped)++)
+		return false;
+	*skipped = 0;
+	return true;
+}
+
+bool hold__stalls(struct sequencer *s)
+{
+	return is_turn(s, &s->hold.unchecked) && any_stalls(s);
 }
 
 /* The window has ended before what the record waits for. */
@@ -96,16 +136,21 @@ static void leave_out(struct sequencer *s)
 
 /*
  * The oldest held record is overdue. False: some other one waits for a thread that is silent, and
- * this one maybe for that.
+ * this one maybe for that. Of many threads several are forced at once.
  */
 static bool end_wait(struct sequencer *s, uint64_t now)
 {
-	if (!hold__stalls(s))
-		thread__take(s, &s->hold.threads, true);
-	else if (now == UINT64_MAX)
-		leave_out(s);
-	else
+	bool stalls = any_stalls(s);
+	size_t n = s->hold.n > FEW ? s->hold.n / SHARE : 1;
+
+	if (stalls && now != UINT64_MAX)
 		return false;
+	for (; n && s->hold.threads && s->hold.threads->head->deadline <= now; n--) {
+		if (stalls)
+			leave_out(s);
+		else
+			thread__take(s, &s->hold.threads, true);
+	}
 	return true;
 }
 
@@ -122,12 +167,18 @@ void hold__retry(struct sequencer *s, uint64_t now)
 			if (s->hold.threads->head->deadline > now || !end_wait(s, now))
 				return;
 			link = &s->hold.threads;
-		} else if (thread__take(s, link, false)) {
-			link = &s->hold.threads;
-		} else {
+		} else if (!thread__take(s, link, false)) {
 			link = &(*link)->next_held;
+		} else if (s->hold.n <= FEW) {
+			link = &s->hold.threads;
 		}
 	}
+}
+
+void hold__step(struct sequencer *s, uint64_t now)
+{
+	if (is_turn(s, &s->hold.skipped))
+		hold__retry(s, now);
 }
 
 void hold__free_list(struct held *h)

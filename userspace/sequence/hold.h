@@ -7,6 +7,9 @@
  * ms of stream time is forced, with a repair: clocks of CPUs differ by nanoseconds, so the record
  * that it waits for was lost. But what a silent thread has not reported yet stalls the stream:
  * ahead.h.
+ *
+ * A process with inline probes can invent threads and records: how many are held is bounded, and so is
+ * what each record costs: 16 of the waiting threads on average, once there are many.
  */
 #ifndef SEQUENCE_HOLD_H
 #define SEQUENCE_HOLD_H
@@ -28,7 +31,9 @@ struct held {
 };
 
 struct hold {
-	struct thread *threads; /* with held records, ordered by the time of the oldest */
+	struct thread *threads, *last; /* with held records, ordered by the time of the oldest */
+	size_t n, records;	       /* of these threads, and of theirs */
+	size_t skipped, unchecked; /* records since all threads were looked at, by two functions */
 	struct held *free;
 	/* while a derived record is applied ahead of time (ahead.h): */
 	const struct gt_record *waiting; /* the one that waits for it; else NULL */
@@ -40,6 +45,8 @@ struct hold {
 void hold__add(struct sequencer *s, struct thread *t, const struct gt_record *rec);
 /* Applies what fits by now, and forces what is overdue at `now` (UINT64_MAX: everything). */
 void hold__retry(struct sequencer *s, uint64_t now);
+/* The same after each record: of many threads not each time. */
+void hold__step(struct sequencer *s, uint64_t now);
 /* Whether a held record waits for a thread that is silent: the stream must not advance. */
 bool hold__stalls(struct sequencer *s);
 void hold__free_list(struct held *h);

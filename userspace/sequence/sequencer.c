@@ -193,7 +193,7 @@ static void handle_record(struct sequencer *s, const struct gt_record *rec)
 	if (t->head || state__apply(s, t, rec, false) == WAIT)
 		hold__add(s, t, rec);
 	if (s->hold.threads)
-		hold__retry(s, rec->time);
+		hold__step(s, rec->time);
 }
 
 /* ---- watermarks ---- */
