@@ -34,6 +34,8 @@ void cost__add(struct cost_events *ret, const uint64_t hits[GT_HITS_COUNT], unsi
 struct cost_events cost__of_recording(const struct recorder_stats *stats)
 {
 	const uint64_t *n = stats->records;
+	uint64_t others = n[GT_GO_SYS_ENTER] + n[GT_GO_SYS_EXIT] + stats->inlined +
+			  stats->inline_lost + stats->stepped;
 	struct cost_events ret = {};
 
 #define ADD(number, NAME, ...) ret.probes += n[GT_##NAME] + stats->counters.lost[GT_##NAME];
@@ -41,9 +43,9 @@ struct cost_events cost__of_recording(const struct recorder_stats *stats)
 	GT_PAIR_KINDS(ADD)
 #undef ADD
 	if (stats->derives) /* these were not hits, but sent with one */
-		ret.probes -= n[GT_PARK] + n[GT_DESTROY] + n[GT_ENDED];
-	ret.probes -= n[GT_GO_SYS_ENTER] + n[GT_GO_SYS_EXIT] + stats->inlined + stats->inline_lost;
-	ret.probes -= stats->stepped;
+		others += n[GT_PARK] + n[GT_DESTROY] + n[GT_ENDED];
+	/* a process can forge the numbers of its inline probes */
+	ret.probes = ret.probes > others ? ret.probes - others : 0;
 	ret.stepped = stats->stepped;
 	ret.step_ns = cost__step_ns(stats->trap_ns, stats->stepped_ns);
 	ret.inlined = stats->inlined;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,8 +21,10 @@
 #include "lib/map.h"
 
 #define START_FUNCTION "runtime.rt0_go"
-#define NAMES_NS       1000000000ull /* between listings of threads, in another PID namespace */
-#define CHECK_NS       100000000ull  /* between comparisons of the code */
+#define NAMES_NS       1000000000ull /* in which numbers of threads are looked up only so often: */
+#define LOOKUPS_MAX    20000
+#define UNSEEN_MAX     4096	    /* threads that had ended when their records were read */
+#define CHECK_NS       100000000ull /* between comparisons of the code */
 
 struct inline_probes {
 	struct inline_opts opts;
@@ -32,10 +35,11 @@ struct inline_probes {
 	void *area;   /* our mapping of the rings; MAP_FAILED: none */
 	int rings_fd; /* the memory itself; -1: none */
 	uint64_t which;
-	uint64_t allocated; /* bits, by ring */
-	struct map tids;    /* of a PID namespace: host TIDs by its own */
-	uint64_t listed;    /* when threads could be listed again */
-	uint64_t checked;   /* when the code was last compared */
+	uint64_t allocated;	      /* bits, by ring */
+	struct map tids;	      /* host TIDs by those of the process's PID namespace */
+	uint64_t listed;	      /* when threads could be looked up again */
+	unsigned int lookups, unseen; /* since then; of ended threads, in all */
+	uint64_t checked;	      /* when the code was last compared */
 	bool is_removed;
 };
 
@@ -89,20 +93,22 @@ uint64_t inline_probes__which(const struct inline_probes *p)
 }
 
 /*
- * The host's TID. Without a PID namespace of its own, the process names its threads as we do; a
- * thread that it names wrongly is wrong in its own trace only.
+ * The host's TID of a thread of the process. One that ended before its records were read cannot be
+ * looked up; without a PID namespace of its own the process names it as we do.
  */
 static uint32_t host_tid(void *ctx, uint64_t procid)
 {
 	struct inline_probes *p = ctx;
-	uint32_t tid;
+	uint32_t tid = (uint32_t)(uintptr_t)map__get(&p->tids, procid);
 
-	if (!p->opts.process->own_pid_ns)
-		return (uint32_t)procid;
-	tid = (uint32_t)(uintptr_t)map__get(&p->tids, procid);
-	if (tid)
+	if (tid || !procid || procid > INT_MAX || p->lookups >= LOOKUPS_MAX)
 		return tid;
+	p->lookups++;
 	tid = process__host_tid(p->opts.process, procid);
+	if (!tid && !p->opts.process->own_pid_ns && p->unseen < UNSEEN_MAX) {
+		p->unseen++;
+		tid = (uint32_t)procid;
+	}
 	if (tid && map__put(&p->tids, procid, (void *)(uintptr_t)tid))
 		return 0;
 	return tid;
@@ -185,8 +191,9 @@ uint64_t inline_probes__now(struct inline_probes *p)
 	inline_clock__sample(&p->clock);
 	now = clock__now() -
 	      inline_clock__error_ns(&p->clock); /* times of records may be as wrong */
-	if (now > p->listed + NAMES_NS && p->opts.process->own_pid_ns) {
+	if (now > p->listed + NAMES_NS) {
 		process__begin_reading(p->opts.process);
+		p->lookups = 0;
 		p->listed = now;
 	}
 	return now;
