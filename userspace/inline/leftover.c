@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* See leftover.h. Downstream: mappings.c and inject.c, which read what the process has. */
+/* Implements leftover.h. */
 #include "inline/leftover.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ static size_t find_patches(struct page_patch ret[GT_INLINE_SITES],
 	return n;
 }
 
-/* In order of address: the flag is behind the code, and the rings may be before both. */
+/* Looks for an area of code. A file system could delay the read of a mapping that has a file. */
 static int look(void *ctx, const struct mapping *m)
 {
 	struct search *s = ctx;
@@ -78,7 +78,7 @@ static int look(void *ctx, const struct mapping *m)
 	return s->found;
 }
 
-/* The areas that belong to the code. */
+/* Looks for the areas that belong to the code: the flag and the rings. */
 static int look_at_others(void *ctx, const struct mapping *m)
 {
 	struct search *s = ctx;

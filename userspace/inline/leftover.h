@@ -4,7 +4,7 @@
  *
  * The process may have forged all of it. So only addresses are taken from there, each of them checked
  * by leftover__is_sane() or leftover__patch(); instructions come from the executable, and sizes from
- * areas__shape(). Upstream: install.c. Downstream: pages.c restores the instructions.
+ * areas__shape().
  */
 #ifndef INLINE_LEFTOVER_H
 #define INLINE_LEFTOVER_H

@@ -45,7 +45,7 @@ struct hold {
 void hold__add(struct sequencer *s, struct thread *t, const struct gt_record *rec);
 /* Applies what fits by now, and forces what is overdue at `now` (UINT64_MAX: everything). */
 void hold__retry(struct sequencer *s, uint64_t now);
-/* The same after each record: of many threads not each time. */
+/* Calls hold__retry() after a record; if many threads wait, only after several records. */
 void hold__step(struct sequencer *s, uint64_t now);
 /* Whether a held record waits for a thread that is silent: the stream must not advance. */
 bool hold__stalls(struct sequencer *s);

@@ -58,7 +58,7 @@ static int resolve(void *library, const char *path, struct error *error)
 	return 0;
 }
 
-/* By the descriptor of the file that was examined. */
+/* Loads the library by the descriptor of the file that was examined. */
 static int load(const char *name, struct error *error)
 {
 	struct error why = {};

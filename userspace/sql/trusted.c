@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * See trusted.h. Each component is opened in the folder that was examined before it, so that none can be
- * replaced in between.
+ * Implements trusted.h. Each component is opened in the folder that was examined before it, so that none
+ * can be replaced in between.
  */
 #include "sql/trusted.h"
 

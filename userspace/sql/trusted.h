@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Opens files that become code of this process, such as libraries: no other user can have changed
- * them. Upstream: engine.c.
+ * them.
  */
 #ifndef SQL_TRUSTED_H
 #define SQL_TRUSTED_H
