@@ -314,7 +314,7 @@ int folder__create(const struct folder *f, const struct file_target *target, con
 
 /* ---- changing the index ---- */
 
-/* The directory itself is no lock: whoever can read it can lock it. */
+/* The directory itself cannot be the lock: each user who can read a directory can lock it. */
 static int open_lock(const struct folder *f, struct error *error)
 {
 	int fd = openat(f->dir, LOCK,
@@ -333,12 +333,14 @@ static int open_lock(const struct folder *f, struct error *error)
 			  f->path);
 }
 
-/* Returns a descriptor whose end releases the lock. */
+/* Returns a descriptor; closing it releases the lock. */
 static int lock(const struct folder *f, int tries, struct error *error)
 {
 	int fd = open_lock(f, error), err = -EBUSY;
 
-	for (int i = 0; fd >= 0 && i < tries; i++) {
+	if (fd < 0)
+		return fd;
+	for (int i = 0; i < tries; i++) {
 		if (!flock(fd, LOCK_EX | LOCK_NB))
 			return fd;
 		err = -errno;
@@ -346,8 +348,6 @@ static int lock(const struct folder *f, int tries, struct error *error)
 			break;
 		usleep(LOCK_PAUSE);
 	}
-	if (fd < 0)
-		return fd;
 	close(fd);
 	return error__set(error, err,
 			  "cannot update %s/" FOLDER_INDEX ": cannot lock %s/" LOCK ": %s", f->path,

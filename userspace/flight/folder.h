@@ -4,7 +4,8 @@
  * that they take.
  *
  * Several recorders may use one directory: each change of the index is made under a lock of
- * .index.lock, which only this user can open, by replacing the file. Used by finisher.c. CONTINUOUS RECORDING in gotrace-bpf(1)
+ * .index.lock, which only this user can open, by replacing the file. CONTINUOUS RECORDING in
+ * gotrace-bpf(1)
  * describes the index.
  */
 #ifndef FLIGHT_FOLDER_H

@@ -16,7 +16,7 @@
 struct search {
 	int mem_fd;
 	struct gt_inline in; /* the process's, read once */
-	bool found, has_flag, has_rings;
+	bool has_flag, has_rings;
 };
 
 bool leftover__is_sane(const struct gt_inline *left, uint64_t code)
@@ -74,8 +74,7 @@ static int look(void *ctx, const struct mapping *m)
 	if (m->inode || m->end - m->start != GT_INLINE_CODE || strcmp(m->perms, "r-xp") ||
 	    inject__read(s->mem_fd, m->start, &s->in, sizeof(s->in)))
 		return 0;
-	s->found = leftover__is_sane(&s->in, m->start);
-	return s->found;
+	return leftover__is_sane(&s->in, m->start);
 }
 
 /* Looks for the areas that belong to the code: the flag and the rings. */

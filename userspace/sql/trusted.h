@@ -10,7 +10,7 @@
 
 /*
  * A descriptor for reading, close-on-exec. Symbolic links of the path are resolved first. The file and
- * all folders above it must belong to root or to us, and nobody else may write to them; in a folder with
+ * all folders above it must belong to root or to us, and no other user may write to them; in a folder with
  * the sticky bit, others cannot replace what is ours. -EPERM: that is not so; -EINVAL: not a regular
  * file; or another negative errno; with the reason.
  */

@@ -157,7 +157,7 @@ TEST(shared)
 	free(b.data);
 }
 
-/* Whoever can read the directory can lock it, and delays nothing: a file that only we can open is the lock. */
+/* A user who can read the directory can lock it. That delays nothing: the lock is a file that only we can open. */
 TEST(locked_by_others)
 {
 	struct folder *f = open_folder(0);

@@ -192,10 +192,20 @@ TEST(others_wait_as_long)
 	expect_no_repair();
 }
 
+/* Goroutine 1 leaves thread 1 at `time`; the BPF program needs 9 us to find that it is dead. */
+static void end_slowly(uint64_t time)
+{
+	const struct gt_park slow = { .block_reason = 7, .derived = 9000 };
+
+	m.now = time + slow.derived;
+	machine_give(1, GT_EXECUTE_ENDED, G(3), 0,
+		     &(struct gt_execute_ended){ 3, G(1), { 1, slow } });
+	m.now += LATER_NS;
+}
+
 /* It ends elsewhere while the BPF program reads its state, which takes long: the park was before that. */
 TEST(ended_elsewhere_meanwhile)
 {
-	const struct gt_park slow = { .block_reason = 7, .derived = 9000 };
 	uint64_t time;
 
 	two_running(RELEASE);
@@ -206,10 +216,7 @@ TEST(ended_elsewhere_meanwhile)
 	execute_parked(2, 1, 2);
 	m.now = time + 6000;
 	late_end(2, 1);
-	m.now = time + 9000;
-	machine_give(1, GT_EXECUTE_ENDED, G(3), 0,
-		     &(struct gt_execute_ended){ 3, G(1), { 1, slow } });
-	m.now += LATER_NS;
+	end_slowly(time);
 	expect("m1 GoBlock \"chan receive\" -\n"
 	       "m2 GoUnblock g1 #2 -\n"
 	       "m2 GoBlock \"chan receive\" -\n"
@@ -222,17 +229,13 @@ TEST(ended_elsewhere_meanwhile)
 /* Another goroutine gets its struct meanwhile: it has ended. */
 TEST(ended_and_used_again_meanwhile)
 {
-	const struct gt_park slow = { .block_reason = 7, .derived = 9000 };
 	uint64_t time;
 
 	two_running(RELEASE);
 	time = m.now += 20000;
 	m.now = time + 2000;
 	machine_give(2, GT_CREATE, G(1), 0, &(struct gt_create){ .goid = 9, .parent = 2 });
-	m.now = time + 9000;
-	machine_give(1, GT_EXECUTE_ENDED, G(3), 0,
-		     &(struct gt_execute_ended){ 3, G(1), { 1, slow } });
-	m.now += LATER_NS;
+	end_slowly(time);
 	expect("m1 GoDestroy\n"
 	       "m2 GoCreate g9 - -\n"
 	       "m1 GoStart g3 #1\n");

@@ -10,8 +10,6 @@
 #include "unit/scratch.h"
 #include "sql/trusted.h"
 
-#define NOBODY 65534
-
 /* folder/in/file, which the tests make others' own or writable for them */
 static const char *made_file(void)
 {
@@ -94,12 +92,14 @@ TEST(no_file)
 
 TEST(files_of_another_user)
 {
+	const uid_t other = 65534;
+
 	made_file();
-	if (geteuid() || chown(scratch("folder/in/file"), NOBODY, NOBODY))
+	if (geteuid() || chown(scratch("folder/in/file"), other, other))
 		skip();
 	refused("folder/in/file", -EPERM, "folder/in/file belongs to user 65534");
 	assert_int_equal(chown(scratch("folder/in/file"), 0, 0), 0);
-	assert_int_equal(chown(scratch("folder"), NOBODY, NOBODY), 0);
+	assert_int_equal(chown(scratch("folder"), other, other), 0);
 	refused("folder/in/file", -EPERM, "folder belongs to user 65534");
 	assert_int_equal(chown(scratch("folder"), 0, 0), 0);
 	accepted("folder/in/file");

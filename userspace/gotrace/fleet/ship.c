@@ -218,7 +218,7 @@ static int print_result(const struct sender_result *r, struct error *error)
 	return fflush(stdout) ? error__set(error, -EIO, "cannot write the output") : 0;
 }
 
-/* The keys are for nobody who can trace this process or read a core dump. */
+/* Prevents other processes of the user from reading the keys in memory or in a core dump. */
 static void hide_keys(void)
 {
 	const struct rlimit none = {};
