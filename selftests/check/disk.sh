@@ -40,7 +40,7 @@ recording()
 # Everything on the disk is complete, listed and valid; there is nothing else.
 whole()
 {
-	[ "$(find "$DIR" -type f ! -name index.tsv | sort)" = "$(traces | sort)" ] || { ls -la "$DIR"; cat "$DIR/index.tsv"; return 1; }
+	[ "$(find "$DIR" -type f ! -name index.tsv ! -name .index.lock | sort)" = "$(traces | sort)" ] || { ls -la "$DIR"; cat "$DIR/index.tsv"; return 1; }
 	each_is_valid
 }
 
