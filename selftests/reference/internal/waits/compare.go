@@ -25,10 +25,14 @@ func number(p *int64) string {
 	return fmt.Sprint(*p)
 }
 
-// members of a segment, by name; those that only the generation's table has are left out of a guess.
-func (s *Segment) members(guess bool) map[string]string {
-	all := map[string]string{"kind": s.Kind, "goroutine": number(s.Goroutine), "depth": fmt.Sprint(s.Depth)}
-	if guess {
+// members of a segment, by name; those that only the generation's table has are left out where like
+// is a guess.
+func (s *Segment) members(like *Segment) map[string]string {
+	all := map[string]string{"goroutine": number(s.Goroutine), "depth": fmt.Sprint(s.Depth)}
+	if !like.vague {
+		all["kind"] = s.Kind
+	}
+	if like.guess {
 		return all
 	}
 	maps.Copy(all, map[string]string{
@@ -56,7 +60,7 @@ func (m *Model) Compare(g int64, theirs []Segment, v *Counts) {
 		want := ""
 		for j := i; j < len(ours) && ours[j].From < s.To; j++ {
 			guess = guess || ours[j].guess
-			a, b := s.members(ours[j].guess), ours[j].members(ours[j].guess)
+			a, b := s.members(&ours[j]), ours[j].members(&ours[j])
 			for name := range a {
 				if a[name] != b[name] {
 					differ[name] = true
@@ -76,7 +80,7 @@ func (m *Model) Compare(g int64, theirs []Segment, v *Counts) {
 			if s.Goroutine != nil && s.Syscall != "" && !m.last(s) {
 				v.Last++
 				if v.Last <= 5 {
-					v.Lines = append(v.Lines, fmt.Sprintf("path of %d, @%d-%d, not the last entered: %v", g, s.From, s.To, s.members(false)))
+					v.Lines = append(v.Lines, fmt.Sprintf("path of %d, @%d-%d, not the last entered: %v", g, s.From, s.To, s.members(s)))
 				}
 			}
 		}
@@ -86,7 +90,7 @@ func (m *Model) Compare(g int64, theirs []Segment, v *Counts) {
 		names := strings.Join(slices.Sorted(maps.Keys(differ)), " ")
 		v.Differ[names]++
 		if v.Differ[names] <= 3 {
-			v.Lines = append(v.Lines, fmt.Sprintf("path of %d, @%d-%d, %s: is %v, by the events %s", g, s.From, s.To, names, s.members(false), want))
+			v.Lines = append(v.Lines, fmt.Sprintf("path of %d, @%d-%d, %s: is %v, by the events %s", g, s.From, s.To, names, s.members(s), want))
 		}
 	}
 }

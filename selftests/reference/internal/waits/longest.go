@@ -227,7 +227,7 @@ func (m *Model) compareCauses(w *Wait) (line string, compared int) {
 			s.Cause = ""
 		}
 		want[key{s.Kind, number(s.Goroutine), s.Cause, number(s.ByG)}] += s.To - s.From
-		if like := fmt.Sprint(s.members(false)); like != last {
+		if like := fmt.Sprint(s.members(&s)); like != last {
 			last, ns = like, 0
 		}
 		if ns += s.To - s.From; s.Kind == "Go-runnable" && *s.Goroutine == w.Goroutine && ns > longest {

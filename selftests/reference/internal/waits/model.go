@@ -89,6 +89,7 @@ type Run struct {
 	Over       bool // a sleep that was ended
 	Done       bool // a sleep: the system call has ended, not for a signal
 	Guess      bool // from before the thread's first item
+	Vague      bool // a guess that only goes by a later time
 	Got        bool // running: with an on_cpu, not confirmed by a later item
 	Late       bool // after the last event, with whose time it counts for latency
 }
@@ -154,6 +155,7 @@ type Model struct {
 	Procs      map[int64][]Own
 	Cores      map[int][]Core
 	Names      map[int64][]Named // of threads, by time
+	woke       map[int64]*Line   // the first item in which a thread wakes another one
 	Stops      []Span
 	Enters     map[int64][]Span // sys_enter by goroutine: From is the time
 	sync       int64
@@ -192,7 +194,7 @@ func Load(lines []*Line) *Model {
 	}
 	m := &Model{
 		Goroutines: map[int64]*Goroutine{}, Threads: map[int64]*Thread{}, Procs: map[int64][]Own{},
-		Cores: map[int][]Core{}, Names: map[int64][]Named{}, Enters: map[int64][]Span{},
+		Cores: map[int][]Core{}, Names: map[int64][]Named{}, Enters: map[int64][]Span{}, woke: map[int64]*Line{},
 	}
 	// The set of the program's threads applies to the whole trace.
 	for _, l := range lines {
@@ -398,12 +400,17 @@ func (m *Model) item(l *Line) {
 	}
 	t := m.thread(*l.M)
 	m.place(l)
-	if by := m.Threads[l.By.M]; l.Event == "waking" && !l.Interrupt && by != t && by != nil {
-		by.runs(l)
+	if by := m.Threads[l.By.M]; l.Event == "waking" && !l.Interrupt && by != t {
+		if _, known := m.woke[l.By.M]; !known {
+			m.woke[l.By.M] = l
+		}
+		if by != nil {
+			by.runs(l)
+		}
 	}
 	if len(t.Runs) == 0 {
-		t.guess(l)
-		if t.Runs[0].Is == "running" && len(m.Cores[l.CPU]) == 0 {
+		t.guess(l, m.woke[*l.M])
+		if t.Runs[0].Is == "running" && !t.Runs[0].Vague && len(m.Cores[l.CPU]) == 0 {
 			m.has(l.CPU, Core{math.MinInt64, Peer{M: *l.M}})
 		}
 	}
@@ -482,7 +489,7 @@ func (t *Thread) runs(l *Line) {
 	}
 	t.woken = nil
 	last := t.Runs[len(t.Runs)-1]
-	if last.Is != "running" || last.CPU != l.CPU {
+	if last.Is != "running" || last.CPU != l.CPU || last.Vague {
 		t.Runs = append(t.Runs, Run{At: max(l.Time, last.At), Counts: l.counts, Late: l.late, CPU: l.CPU, Call: t.call(), Fault: t.fault, Is: "running"})
 	}
 }
@@ -504,9 +511,16 @@ func (t *Thread) off(m *Model, l *Line, next *Run) {
 	t.woken = nil
 }
 
-// guess infers the state of a thread before its first item.
-func (t *Thread) guess(l *Line) {
+// guess infers the state of a thread before its first item. If it has woken another one before, by the
+// item woke, it has had a CPU since then, and what it did before that is unknown.
+func (t *Thread) guess(l, woke *Line) {
 	r := Run{At: math.MinInt64, Counts: math.MinInt64, CPU: l.CPU, Guess: true, Is: "running"}
+	if woke != nil {
+		r.Vague = true
+		t.Runs = append(t.Runs, r)
+		t.runs(woke)
+		return
+	}
 	switch l.Event {
 	case "on_cpu":
 		r.Is = "runnable"

@@ -30,6 +30,7 @@ type Segment struct {
 
 	RawSyscall json.RawMessage `json:"syscall"`
 	guess      bool
+	vague      bool
 	state      State // of its goroutine
 }
 
@@ -188,7 +189,7 @@ func (w *walk) thread(g int64, s State, m, lo, hi int64, depth int) {
 			continue
 		}
 		run := &t.Steps[i]
-		seg.guess = run.Guess
+		seg.guess, seg.vague = run.Guess, run.Vague
 		if run.asleep() {
 			hi = w.asleep(t, i, m, seg, lo, hi)
 			continue

@@ -1,6 +1,7 @@
 package waits
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -141,5 +142,24 @@ func TestPathSteps(t *testing.T) {
 	all, _ := m.Longest([]*Line{{}}, "runqueue", 0, 71)
 	if len(all) != 0 {
 		t.Errorf("waits: %v", all)
+	}
+}
+
+// A thread that wakes another one has a CPU, even if its own first item comes later. Before that, the
+// table of the generation knows more than the items.
+func TestWakesBeforeItsFirstItem(t *testing.T) {
+	m := load(t, `
+{"time":12,"kind":"StateTransition","goroutine":2,"from":"Undetermined","to":"Running"}
+{"time":20,"kind":"Kernel","event":"waking","m":7,"cpu":1,"by":{"m":8}}
+{"time":30,"m":8,"g":2,"kind":"Label","goroutine":2,"label":"x"}
+{"time":40,"kind":"Kernel","event":"waking","m":8,"cpu":1,"by":{"m":7}}
+{"time":50,"kind":"Sync"}
+`)
+	var got []string
+	for _, s := range m.Path(2, 15, 50) {
+		got = append(got, fmt.Sprintln(s.From, s.Kind, s.guess, s.vague))
+	}
+	if want := "20 on-CPU false false\n15 on-CPU true true\n"; strings.Join(got, "") != want {
+		t.Errorf("path: %q instead of %q", got, want)
 	}
 }
