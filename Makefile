@@ -619,4 +619,7 @@ help: ## list the targets and variables
 .PHONY: all lib bpf unit kselftests targets reference fuzzers deps demo test check check-all check-long check-kunit check-vm \
 	soak lint format-check man bench faults fidelity mutants mutants-unit fuzz kmod kmod_install offsets compile_commands.json \
 	install install_service clean help
+# Not for what builds nothing: the thousands of files take longer than the rest of the Makefile
+ifneq ($(filter-out print-% help clean,$(or $(MAKECMDGOALS),all)),)
 -include $(shell find build -path build/tmp -prune -o -name '*.d' -type f -print 2>/dev/null)
+endif
