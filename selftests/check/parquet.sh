@@ -20,7 +20,7 @@ export_parquet() # FILE... -o OUT
 
 samples() # of a trace and its Parquet files
 {
-	record_target spin "$ORACLE_GO" "--cpu-profile 1000" -duration 1s && mv "$RECORDED" "$tmp/samples.trace" &&
+	record_target spin "$ORACLE_GO" "--cpu-profile 1000" -duration "$(by_tier 300ms 1s 1s)" && mv "$RECORDED" "$tmp/samples.trace" &&
 		export_parquet "$tmp/samples.trace" -o "$tmp/sampled" &&
 		$READER events --stacks --json "$tmp/samples.trace" | jq -c -S 'select(.event == "CPUSample")' >"$tmp/samples.json" || return 1
 	for from in "$tmp/samples.trace" "$tmp/sampled"; do
