@@ -55,7 +55,18 @@ WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-p
 	    -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=return-type
 CFLAGS   ?= -O2 -g
 INCLUDES := -Iinclude -Iuserspace -Ibuild/bpf -Ibuild/made
-OUR_CFLAGS := -std=gnu11 -ffile-prefix-map=$(CURDIR)=. -D_GNU_SOURCE $(WARNINGS) $(INCLUDES) -MMD -MP
+# Of both programs; check/hardening.sh reads from them that each of these flags has had its effect.
+HARDENING_x86        := -fcf-protection
+HARDENING_arm64      := -mbranch-protection=standard
+HARDENING            := -fPIE -fstack-protector-strong -fstack-clash-protection $(HARDENING_$(ARCH))
+FORTIFY              := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
+LINK_HARDENING_x86   := -Wl,-z,ibt -Wl,-z,shstk
+LINK_HARDENING_arm64 := -Wl,-z,force-bti
+LINK_HARDENING       := -pie -Wl,-z,relro -Wl,-z,now $(LINK_HARDENING_$(ARCH))
+# without optimization glibc has no such checks, and the sanitizers have better ones
+NO_FORTIFY = $(SAN)$(filter -O0,$(CFLAGS))$(findstring _FORTIFY_SOURCE,$(CFLAGS))
+OUR_CFLAGS := -std=gnu11 -ffile-prefix-map=$(CURDIR)=. -D_GNU_SOURCE $(WARNINGS) $(INCLUDES) -MMD -MP \
+	      $(HARDENING) $(if $(NO_FORTIFY),,$(FORTIFY))
 # Dependency files become complete at once: another make may read them at any time.
 NEW_DEPS    = -MF $(basename $@).d.new
 deps_done   = $(Q)mv -f $(basename $@).d.new $(basename $@).d
@@ -212,11 +223,11 @@ $(OUT)/libgotrace.a: $(call objects,$(LIB_SRCS))
 
 $(OUT)/gotrace-bpf: $(call objects,$(TOOL_SRCS)) $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LTO) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(HARDENING) $(LTO) $(LINK_HARDENING) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(OUT)/gotrace: $(call objects,$(OFFLINE_SRCS)) $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LTO) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(HARDENING) $(LTO) $(LINK_HARDENING) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
 
 $(call objects,$(UNIT_TESTS:%=selftests/unit/%.c)): OUR_CFLAGS += -Iselftests
 

@@ -181,6 +181,13 @@ int poll(struct pollfd *fd, nfds_t n, int ms)
 	return (fd[0].revents != 0) + (fd[1].revents != 0);
 }
 
+/* The same, as a fortified build calls it. */
+int __poll_chk(struct pollfd *fd, nfds_t n, int ms, size_t size);
+int __poll_chk(struct pollfd *fd, nfds_t n, int ms, size_t size)
+{
+	return poll(fd, n, ms);
+}
+
 /* ---- the process ---- */
 
 int snapshot__read(const struct process *proc, const struct layout *layout,

@@ -33,6 +33,18 @@ void syslog(int priority, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* The same, as a fortified build calls it. */
+void __syslog_chk(int priority, int flag, const char *fmt, ...);
+void __syslog_chk(int priority, int flag, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	printf("%d ", priority == LOG_NOTICE);
+	vprintf(fmt, ap);
+	va_end(ap);
+}
+
 /* What a message of this text puts on stderr, without the program's name in front. */
 static const char *said(const char *text)
 {

@@ -60,6 +60,13 @@ int poll(struct pollfd *p, nfds_t n, int timeout)
 	return errno ? -1 : (int)syscall(SYS_poll, p, n, timeout);
 }
 
+/* The same, as a fortified build calls it. */
+int __poll_chk(struct pollfd *p, nfds_t n, int timeout, size_t size);
+int __poll_chk(struct pollfd *p, nfds_t n, int timeout, size_t size)
+{
+	return poll(p, n, timeout);
+}
+
 static void write_file(const char *path, const char *text, size_t len)
 {
 	FILE *f = fopen(path, "w");
