@@ -68,7 +68,7 @@ write_small()
 build_small() # FLAG...
 {
 	local off=(-fno-pie -no-pie -fno-stack-protector -fno-stack-clash-protection -U_FORTIFY_SOURCE
-		-Wl,-z,norelro -Wl,-z,lazy)
+		'-Wl,-z,norelro' '-Wl,-z,lazy')
 
 	[ "$(uname -m)" != x86_64 ] || off+=(-fcf-protection=none)
 	gcc -O2 "${off[@]}" "$@" "$tmp/small.c" -o "$tmp/small"
