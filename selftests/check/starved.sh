@@ -6,6 +6,7 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/cgroup.lib.sh
 
 recorder_starves()
 {
@@ -36,6 +37,23 @@ says_so()
 		.starved_longest_ms >= 20 and .starved_total_ms >= .starved_longest_ms' "$tmp/starved.json" &&
 		grep -E 'starved: [0-9]+ were lost because it got no CPU for up to [0-9]+ ms.*--ring-size=4M.*nice' \
 			"$tmp/background.out"
+}
+
+# SIGNAL: a recorder that has a hundredth of a CPU from the attachment on reads only what it can until its
+# deadline (or, if it has none, the signal), and the trace ends earlier.
+ends_in_time()
+{
+	local status
+
+	start_target pingpong "$ORACLE_GO" -duration 120s -rate 30000 && tell_target start &&
+		start_background taskset -c 0 $GOTRACE record -p "$TARGET_PID" -o "$tmp/late.trace" $([ -n "$1" ] || echo -d 3s) &&
+		recorder_is_live && echo "$BACKGROUND_PID" >"$quota_group/cgroup.procs" || return 1
+	[ -z "$1" ] || { sleep 3 && kill "-$1" "$BACKGROUND_PID"; }
+	wait "$BACKGROUND_PID"
+	status=$?
+	kill "$TARGET_PID"
+	cat "$tmp/background.out"
+	[ $status -eq 0 ] && grep -q 'the last [0-9.]* s are missing: the recorder got too little CPU time' "$tmp/background.out" && check_trace "$tmp/late.trace"
 }
 
 policies() # PID: of its threads
@@ -79,6 +97,11 @@ command_is_normal()
 ktap_start
 try "a recorder without CPU time" recorder_starves
 try "it reports starvation and the remedy" says_so
+if try "a cgroup with a quota" quota_group 1000; then
+	try "a recording ends in time, with what was read until then" ends_in_time ""
+	try "a signal ends it in time, too" ends_in_time INT
+	rmdir "$quota_group"
+fi
 try "a recorder has guaranteed CPU time" has_guaranteed_time
 try "a command that it starts does not" command_is_normal
 ktap_end

@@ -54,6 +54,8 @@ static struct {
 	bool folder;
 	/* a budget */
 	unsigned int busy; /* records of each drain while probes are attached */
+	uint64_t flood;	   /* from this time on a drain does not end, 10 us a record; NEVER */
+	int raises;	   /* a signal, then; 0: none */
 	bool suspended;
 	int resume_error;	   /* of the attach after a pause */
 	unsigned int paused_steps; /* of resync in a pause */
@@ -132,8 +134,17 @@ int drain__run(struct drain *d, uint64_t *ret_watermark)
 
 		code = t.fn(t.ctx, 3, rec, 40);
 	}
+	for (; !code && fake.now >= t.flood; n++) {
+		if (t.raises)
+			raise(t.raises);
+		t.raises = 0;
+		fake.now += MS / 100;
+		code = t.fn(t.ctx, 3, &(struct gt_record){ .time = fake.now }, 40);
+	}
+	if (code)
+		return code;
 	*ret_watermark = fake.now - t.lag < t.stuck ? fake.now - t.lag : t.stuck;
-	return code ? code : n;
+	return n;
 }
 
 STUB(unsigned int, drain__fill, (const struct drain *), t.fill)
@@ -363,7 +374,7 @@ int sink__record(struct sink *s, unsigned int ring, const struct gt_record *rec,
 {
 	assert_int_equal(ring, 3);
 	assert_int_equal(size, 40);
-	if (!t.busy) /* they are too many */
+	if (!t.busy && fake.now < t.flood) /* they are too many */
 		note("record%d", rec->kind);
 	return 0;
 }
@@ -459,7 +470,7 @@ static int set_up(void **state)
 	fake.now -= 5 * MS;
 	fake.cpu = 77;
 	t.lag = MS;
-	t.stuck = t.drain_fails = t.clock_set = t.replaced_at = NEVER;
+	t.flood = t.stuck = t.drain_fails = t.clock_set = t.replaced_at = NEVER;
 	t.committed = 1;
 	t.process = (struct process){ .pid = 42, .pidfd = FAKE_PIDFD, .cmdline = "./prog -x" };
 	memcpy(t.layout.version.text, "go1.24", 7);

@@ -30,7 +30,10 @@
 #include "lib/log.h"
 #include "target/process/csymbols.h"
 
-#define SLOT_PATIENCE (2000 * MS) /* wait at the end for records reserved, but not submitted */
+#define SLOT_PATIENCE (200 * MS)  /* wait at the end for records reserved, but not submitted */
+#define LATE_MIN      (1000 * MS) /* what is read after the end or a signal; more of a long window */
+#define LATE_SHARE    4		  /* of its length */
+#define LATE_CHECK    1024	  /* records between looks at the clock */
 #define NICE	      (-10)
 #define INLINE_BUSY   1000 /* records in one drain */
 #define CLOCK_PERIOD  (1000 * MS)
@@ -49,13 +52,30 @@ static bool is_stepped(const struct gt_record *rec, size_t size)
 	       request->stepped == 1;
 }
 
+bool recorder__is_late(struct recorder *r)
+{
+	uint64_t now = clock__now(), share = r->length / LATE_SHARE;
+	sigset_t pending;
+
+	if (!r->late_at && r->ends && now >= r->ends)
+		r->late_at = r->ends + (share > LATE_MIN ? share : LATE_MIN);
+	if (!r->signal_at && !sigpending(&pending) &&
+	    (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
+	     sigismember(&pending, SIGHUP)))
+		r->signal_at = now;
+	r->late =
+		(r->late_at && now > r->late_at) || (r->signal_at && now > r->signal_at + LATE_MIN);
+	return r->late;
+}
+
 static int handle_record(void *ctx, unsigned int ring, const struct gt_record *rec, size_t size)
 {
 	struct recorder *r = ctx;
 
 	if (r->discards)
 		return 0;
-	r->records++;
+	if (!(++r->records % LATE_CHECK) && recorder__is_late(r))
+		return -ETIME;
 	if (rec->kind < GT_KIND_END)
 		r->stats->records[rec->kind]++;
 	r->stats->stepped += is_stepped(rec, size);
@@ -118,6 +138,8 @@ int recorder__drain(struct recorder *r)
 
 	starvation__drain(&r->stats->starvation, clock__now());
 	n = drain__run(r->drain, &watermark);
+	if (n == -ETIME && r->late)
+		return 0;
 	err = n < 0 ? n : handle_watermark(r, watermark);
 	return err ? err : n;
 }
@@ -247,13 +269,15 @@ static void wait_for_event(struct recorder *r, int ms)
 				   r->target_gone ? "the end of the process" : "a signal");
 	}
 	r->over = r->ends && clock__now() >= r->ends;
+	if (r->stopped && !r->target_gone && !r->signal_at)
+		r->signal_at = clock__now();
 }
 
 static int loop(struct recorder *r)
 {
 	int n = 0, err = 0;
 
-	while (!err && !r->stopped && !r->over && !r->exec_time) {
+	while (!err && !r->stopped && !r->over && !r->late && !r->exec_time) {
 		wait_for_event(r, pause_ms(r, n, clock__now()));
 		n = recorder__drain(r);
 		err = n < 0 ? n : 0;
@@ -299,7 +323,7 @@ static int drain_to_end(struct recorder *r)
 		err = recorder__drain(r);
 		if (err < 0)
 			return err;
-		if (r->exec_time || r->watermark >= r->t1 || clock__now() > deadline)
+		if (r->exec_time || r->late || r->watermark >= r->t1 || clock__now() > deadline)
 			return 0;
 		usleep(500);
 	}
@@ -308,9 +332,23 @@ static int drain_to_end(struct recorder *r)
 /* The probes are detached, so no slot is reserved any more: what is in the rings is complete. */
 static int drain_rest(struct recorder *r)
 {
-	int n = r->watermark < r->t1 ? recorder__drain(r) : 0;
+	int n = r->watermark < r->t1 && !r->late ? recorder__drain(r) : 0;
 
 	return n < 0 ? n : 0;
+}
+
+/* Up to there all records have been read. */
+static void end_earlier(struct recorder *r)
+{
+	uint64_t missing = r->t1;
+
+	if (!r->late || r->exec_time)
+		return;
+	r->t1 = r->watermark > r->t0 ? r->watermark : r->t0 + 1;
+	missing = missing > r->t1 ? missing - r->t1 : 0;
+	log__msg("the last %.1f s are missing: the recorder got too little CPU time to read them "
+		 "(a higher priority, nice -n -20, or fewer --events would help)",
+		 (double)missing / 1e9);
 }
 
 static int end(struct recorder *r)
@@ -334,6 +372,8 @@ static int end(struct recorder *r)
 	probes__detach(r->probes);
 	if (!err)
 		err = drain_rest(r);
+	if (!err)
+		end_earlier(r);
 	if (r->inl)
 		inline_probes__remove(r->inl);
 	if (!err && r->inl)

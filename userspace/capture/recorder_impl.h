@@ -63,8 +63,10 @@ struct recorder {
 	uint64_t exec_time;  /* of the GT_EXEC record that ends the recording; 0: none yet */
 	bool stopped, target_gone;
 	bool has_begun;
-	bool over;     /* the window has reached its end */
-	bool discards; /* records, between two windows */
+	bool over;		     /* the window has reached its end */
+	bool late;		     /* it or a signal was so long ago that no more is read */
+	uint64_t late_at, signal_at; /* that time; when a signal was first seen; 0: neither */
+	bool discards;		     /* records, between two windows */
 	uint64_t housekeeping, records, last_records, last_heap;
 	uint64_t clock_read; /* when the state of the host's clock was read; 0: not yet */
 	uint64_t target_cpu; /* at t0, ns */
@@ -101,6 +103,13 @@ bool recorder__is_paused(const struct recorder *r);
  * errno.
  */
 int recorder__drain(struct recorder *r);
+
+/*
+ * Whether the end of the window, or a signal, is so long ago that nothing more is to be read: the
+ * program decides how many records there are, and how little CPU time the recorder gets. The trace
+ * then ends where it is complete. Sets r->late.
+ */
+bool recorder__is_late(struct recorder *r);
 
 /* recorder_begin.c. On failure probes may be attached: detach them. */
 int recorder__begin(struct recorder *r);

@@ -129,9 +129,9 @@ static int forget_window(struct recorder *r)
 		err = -ENOMEM;
 	r->losses_seen = r->lost = 0;
 	r->counters = (struct gt_counters){};
-	r->watermark = r->exec_time = 0;
+	r->watermark = r->exec_time = r->late_at = 0;
 	r->drain_error = 0;
-	r->handed_over = r->over = r->runtime_up = false;
+	r->handed_over = r->over = r->late = r->runtime_up = false;
 	r->last_heap = r->stats->records[GT_HEAP_ALLOC];
 	r->last_records = r->records;
 	r->stats->starvation.drained = r->stats->starvation.counted = 0;

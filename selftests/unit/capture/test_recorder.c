@@ -310,13 +310,13 @@ TEST(exec_before_the_window)
 	assert_int_equal(t.t1, T0 + 1);
 }
 
-/* A thread that was stopped within a record may never write it: two seconds are waited. */
+/* A thread that was stopped within a record may never write it: 200 ms are waited. */
 TEST(patience_at_the_end)
 {
 	t.stuck = T0 + 500 * MS;
 	assert_int_equal(run(), 0);
 	assert_int_equal(t.t1, T0 + 1000 * MS);
-	assert_in_range(fake.now, t.t1 + 2000 * MS + 1, t.t1 + 2001 * MS);
+	assert_in_range(fake.now, t.t1 + 200 * MS + 1, t.t1 + 201 * MS);
 	assert_int_equal(t.committed, 0);
 	fake_end();
 
@@ -326,6 +326,43 @@ TEST(patience_at_the_end)
 	t.lag = 3 * MS;
 	assert_int_equal(run(), 0);
 	assert_in_range(fake.now, t.t1 + 3 * MS, t.t1 + 4 * MS);
+}
+
+/* The program writes records faster than they are read: the trace ends where it is complete. */
+TEST(late)
+{
+	t.flood = T0 + 500 * MS;
+	assert_int_equal(run(), 0);
+	assert_in_range(fake.now, T0 + 2000 * MS, T0 + 2020 * MS);
+	assert_in_range(t.t1, T0 + 490 * MS, T0 + 500 * MS);
+	assert_int_equal(t.t1, t.watermark);
+	assert_int_equal(t.committed, 0);
+	fake_end();
+
+	set_up(NULL); /* a quarter of a long recording, and before there is anything to keep */
+	t.flood = T0;
+	t.opts.duration_ns = 8000 * MS;
+	assert_int_equal(run(), 0);
+	assert_in_range(fake.now, T0 + 10000 * MS, T0 + 10020 * MS);
+	assert_int_equal(t.t1, T0 + 1);
+}
+
+TEST(late_after_a_signal)
+{
+	sigset_t term, before;
+	int signo;
+
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, &before);
+	t.raises = SIGTERM;
+	t.opts.duration_ns = 0;
+	t.flood = T0 + 500 * MS;
+	assert_int_equal(run(), 0);
+	assert_in_range(fake.now, T0 + 1500 * MS, T0 + 1530 * MS);
+	assert_int_equal(t.t1, t.watermark);
+	sigwait(&term, &signo);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 /* A record that a program had begun is there at the latest when the probes are detached. */
