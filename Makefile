@@ -584,9 +584,10 @@ install: all $(MAN_PAGES) ## install the programs and the manual pages
 build/systemd/gotrace-bpf.service: debian/gotrace-bpf.service.in Makefile
 	$(Q)mkdir -p $(@D) && sed 's,@BINDIR@,$(PREFIX)/bin,' $< >$@
 
-install_service: build/systemd/gotrace-bpf.service ## install the systemd unit of gotrace-bpf serve, and an example of its configuration
+install_service: build/systemd/gotrace-bpf.service ## install the systemd unit of gotrace-bpf serve, its user, and an example of its configuration
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system $<
 	install -D -m 644 -t $(DESTDIR)/etc debian/gotrace-bpf.conf.example
+	install -D -m 644 debian/gotrace-bpf.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/gotrace-bpf.conf
 
 # The value of a variable, for the test runner
 print-%:

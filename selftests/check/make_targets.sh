@@ -44,7 +44,7 @@ installed()
 	done
 	[ "$("$root/usr/bin/gotrace" --version)" = "gotrace $(our_version)" ] &&
 		[ "$("$root/usr/bin/gotrace-bpf" --version)" = "gotrace-bpf $(our_version)" ] &&
-		[ -s "$root/usr/lib/systemd/system/gotrace-bpf.service" ] && [ -s "$root/etc/gotrace-bpf.conf.example" ]
+		[ -s "$root/usr/lib/systemd/system/gotrace-bpf.service" ] && [ -s "$root/etc/gotrace-bpf.conf.example" ] && grep -q "^u gotrace-bpf " "$root/usr/lib/sysusers.d/gotrace-bpf.conf"
 }
 
 demonstrated()

@@ -232,8 +232,24 @@ killed()
 		text_is_clean "$PID" && play "$PID" && leave "$PID"
 }
 
+# The front has it; a second service may not.
+given_user()
+{
+	local user=60$((RANDOM % 900 + 100)) pid
+
+	serve --exe "no-such-program-$$" --user "$user" && wait_until 20 ok_get / "$tmp/page" || return 1
+	read -r pid < <(children "$BACKGROUND_PID")
+	grep '^[UG]id:' "/proc/$pid/status"
+	grep -qE "^Uid:(.$user){4}$" "/proc/$pid/status" && grep -qE "^Gid:(.$user){4}$" "/proc/$pid/status" &&
+		refused 1 "user $user cannot answer HTTP requests: it runs process $pid" $GOTRACE serve --exe x --http 127.0.0.1:0 --control none --user "$user" &&
+		stop_recorder
+}
+
 wrong_options()
 {
+	refused 2 'user requires --http' $GOTRACE serve --exe x --user bin &&
+		refused 1 'not root or nobody' $GOTRACE serve --exe x --http 127.0.0.1:0 --control none --user nobody &&
+		refused 1 'there is no user x y' $GOTRACE serve --exe x --http 127.0.0.1:0 --control none --user 'x y' || return 1
 	refused 2 'no process given' $GOTRACE serve --http 127.0.0.1:0 &&
 		refused 2 'expected --http HOST:PORT, or a control socket' $GOTRACE serve --exe x --control none &&
 		refused 2 'window requires -o DIR' $GOTRACE serve --exe x --http 127.0.0.1:0 --window 5s &&
@@ -260,5 +276,6 @@ try "metrics equal those of a trace of the same window" metrics_of_the_window
 try "SIGTERM" ended_by TERM
 try "SIGINT" ended_by INT
 try "SIGKILL" killed
+try "the user of the front" given_user
 try "options that are refused" wrong_options
 ktap_end

@@ -25,6 +25,7 @@
 #include "lib/log.h"
 #include "service/channel.h"
 #include "service/front.h"
+#include "service/front_user.h"
 #include "service/own_socket.h"
 
 #define STREAMS_MAX 32
@@ -205,7 +206,9 @@ int main(int argc, char **argv)
 		metrics[metrics_size - 1] = '\n';
 	for (size_t i = 0; i < STREAMS_MAX; i++)
 		streams[i].fd = -1;
-	fd = front__listen(argv[1], &own, &error);
+	fd = front_user__find(NULL, &opts.uid, &opts.gid, &error);
+	if (!fd)
+		fd = front__listen(argv[1], &own, &error);
 	if (fd < 0) {
 		log__msg("%s", error.text);
 		return 1;

@@ -58,7 +58,10 @@ http_hangs()
 	process=$(http_process) && kill -STOP "$process" && wait_until 90 http_is_replaced "$process" && grep 'has not reported for 30 s' "$LOG" &&
 		wait_until 60 has_metrics && [ "$(property NRestarts)" = 0 ]
 }
-http_process() { pgrep -x -u nobody $NAME; }
+http_process() # the one that is not root's
+{
+	awk -v name=$NAME '/^Name:/ { ours = $2 == name } /^Pid:/ { pid = $2 } /^Uid:/ && ours && $2 { print pid }' /proc/[0-9]*/status 2>/dev/null | grep .
+}
 http_is_replaced() { local now && now=$(http_process) && [ "$now" != "$1" ]; } # PID
 
 snapshot_is_there() { [ -n "$(find /var/lib/gotrace-bpf -name '*.trace')" ]; }

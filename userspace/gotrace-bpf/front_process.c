@@ -12,6 +12,7 @@
 #include "lib/log.h"
 #include "service/channel.h"
 #include "service/front.h"
+#include "service/front_user.h"
 #include "service/own_socket.h"
 #include "service/router.h"
 #include "front_process.h"
@@ -24,6 +25,7 @@
 #define OWN_PAUSE_NS   (2 * RESTART_NS)	 /* after which it has to be given time, too */
 
 struct front_process {
+	const char *user; /* NULL: one is chosen */
 	int listener;
 	struct own_socket socket; /* of the file system, with the same descriptor; fd -1: none */
 	pid_t pid;		  /* 0: it does not run */
@@ -35,16 +37,26 @@ struct front_process {
 	uint64_t next;	  /* it is not started before; CLOCK_MONOTONIC, ns */
 };
 
-int front_process__create(struct front_process **ret, const char *address, struct error *error)
+/* Each time, since a user that ran nothing may run something now. */
+static int find_user(const struct front_process *f, struct front_opts *ret, struct error *error)
+{
+	return geteuid() ? 0 : front_user__find(f->user, &ret->uid, &ret->gid, error);
+}
+
+int front_process__create(struct front_process **ret, const char *address, const char *user,
+			  struct error *error)
 {
 	struct front_process *f = calloc(1, sizeof(*f));
+	struct front_opts opts;
+	int err;
 
 	if (!f)
 		return error__set(error, -ENOMEM, "out of memory");
-	f->listener = front__listen(address, &f->socket, error);
+	f->user = user;
+	err = find_user(f, &opts, error);
+	f->listener = err ? err : front__listen(address, &f->socket, error);
 	if (f->listener < 0) {
-		int err = f->listener;
-
+		err = f->listener;
 		free(f);
 		return err;
 	}
@@ -80,13 +92,16 @@ static void reap(struct front_process *f, uint64_t now)
 }
 
 static int start(struct front_process *f, struct router *router, void (*abandon)(void *ctx),
-		 void *ctx)
+		 void *ctx, struct error *error)
 {
-	const struct front_opts opts = {};
-	int fd[2], listener = f->listener, err = channel__pair(fd);
+	struct front_opts opts = {};
+	int fd[2], listener = f->listener, err = find_user(f, &opts, error);
 
 	if (err)
 		return err;
+	err = channel__pair(fd);
+	if (err)
+		return error__set(error, err, "%s", strerror(-err));
 	f->pid = fork();
 	if (!f->pid) {
 		listener = dup(listener);
@@ -96,12 +111,14 @@ static int start(struct front_process *f, struct router *router, void (*abandon)
 	}
 	close(fd[1]);
 	f->channel = fd[0];
-	if (f->pid > 0)
-		return router__add_requester(router, fd[0]);
-	err = -errno;
-	f->pid = 0;
-	close(fd[0]);
-	return err;
+	if (f->pid > 0) {
+		err = router__add_requester(router, fd[0]);
+	} else {
+		err = -errno;
+		f->pid = 0;
+		close(fd[0]);
+	}
+	return err ? error__set(error, err, "%s", strerror(-err)) : 0;
 }
 
 /* It is killed, and then started again. Both processes may have been suspended together. */
@@ -125,6 +142,7 @@ static void end_if_it_hangs(struct front_process *f, const struct router *router
 void front_process__step(struct front_process *f, struct router *router, uint64_t now,
 			 void (*abandon)(void *ctx), void *ctx)
 {
+	struct error error = {};
 	int err;
 
 	reap(f, now);
@@ -135,11 +153,11 @@ void front_process__step(struct front_process *f, struct router *router, uint64_
 	if (f->pid || now < f->next)
 		return;
 	f->started = f->resumed = now;
-	err = start(f, router, abandon, ctx);
+	err = start(f, router, abandon, ctx, &error);
 	if (err)
 		delay_next(f, now);
 	if (err)
-		log__msg("cannot start the process that answers HTTP requests: %s", strerror(-err));
+		log__msg("cannot start the process that answers HTTP requests: %s", error.text);
 }
 
 void front_process__abandon(struct front_process *f)

@@ -16,9 +16,11 @@ struct router;
 
 /*
  * Listens at `address` (see front__listen()). The process starts with the first
- * front_process__step(). 0, or a negative errno and the reason.
+ * front_process__step(), as `user` if this one is root (see front_user__find(); NULL: one of its own).
+ * `user` stays in use. 0, or a negative errno and the reason.
  */
-int front_process__create(struct front_process **ret, const char *address, struct error *error);
+int front_process__create(struct front_process **ret, const char *address, const char *user,
+			  struct error *error);
 /* The channels of the router must be closed. NULL allowed. */
 void front_process__destroy(struct front_process *f);
 /* The same in a process that was forked: it only closes its copies. NULL allowed. */

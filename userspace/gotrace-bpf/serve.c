@@ -20,6 +20,7 @@ enum {
 	OPT_HTTP = OPT_FLIGHT_END,
 	OPT_CONFIG,
 	OPT_CONTROL,
+	OPT_USER,
 };
 
 struct serve_args {
@@ -35,6 +36,10 @@ static const struct argp_option options[] = {
 	{ "http", OPT_HTTP, "HOST:PORT", 0,
 	  "answer HTTP requests at this loopback address, such as 127.0.0.1:6070, or unix:PATH: "
 	  "/metrics, /targets, /debug/pprof/trace?seconds=N",
+	  0 },
+	{ "user", OPT_USER, "USER", 0,
+	  "answer HTTP requests as this user, who must run nothing else (default: gotrace-bpf, or an "
+	  "unused one)",
 	  0 },
 	{ "config", OPT_CONFIG, "FILE", 0,
 	  "read more options from FILE: one per line, as in 'exe = NAME' (see CONFIGURATION FILE in "
@@ -71,6 +76,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case OPT_HTTP:
 		a->supervisor.http = text;
+		return 0;
+	case OPT_USER:
+		a->supervisor.user = text;
 		return 0;
 	case OPT_CONFIG:
 		return 0; /* config__parse() has read it */
@@ -117,6 +125,8 @@ static void check(struct serve_args *a)
 	if (!a->supervisor.http && !a->supervisor.control.path)
 		usage_error(
 			"no way to send requests: expected --http HOST:PORT, or a control socket");
+	if (a->supervisor.user && !a->supervisor.http)
+		usage_error("--user requires --http");
 	if (a->record.output && !strcmp(a->record.output, "-"))
 		usage_error("-o requires a directory");
 	if (a->flight_option && !a->record.output)

@@ -46,7 +46,7 @@ int supervisor__create(struct supervisor **ret, const struct supervisor_opts *op
 	if (!err && !s->router)
 		err = error__set(error, -ENOMEM, "out of memory");
 	if (!err && opts->http)
-		err = front_process__create(&s->front, opts->http, error);
+		err = front_process__create(&s->front, opts->http, opts->user, error);
 	if (err)
 		supervisor__destroy(s);
 	else

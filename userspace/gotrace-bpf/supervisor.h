@@ -23,6 +23,7 @@ struct supervisor;
 
 struct supervisor_opts {
 	const char *http; /* HOST:PORT; NULL: no front */
+	const char *user; /* of the front; NULL: one is chosen */
 	struct serve_control_opts control;
 };
 

@@ -301,8 +301,8 @@ static int prepare(struct front *f, const struct front_opts *opts, struct error 
 {
 	const int fds[] = { f->listen_fd, f->channel_fd };
 	const struct sandbox_opts sandbox = {
-		.uid = opts->uid ? opts->uid : SANDBOX_USER,
-		.gid = opts->gid ? opts->gid : SANDBOX_USER,
+		.uid = opts->uid,
+		.gid = opts->gid,
 		.fds = fds,
 		.nfds = sizeof(fds) / sizeof(fds[0]),
 		.memory = ADDED_MEMORY,

@@ -27,7 +27,7 @@
 struct own_socket;
 
 struct front_opts {
-	uid_t uid;		 /* if the caller is root: change to this user; 0: SANDBOX_USER */
+	uid_t uid;		 /* if the caller is root: change to this user (front_user.h) */
 	gid_t gid;		 /* as uid */
 	unsigned int request_ms; /* time for a client to send a request; 0: 10 s. For tests. */
 	unsigned int answer_ms;	 /* time for the supervisor to answer; 0: 10 s. For tests. */

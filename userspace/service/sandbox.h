@@ -16,10 +16,8 @@
 
 #include "lib/error.h"
 
-#define SANDBOX_USER 65534 /* nobody, on every distribution */
-
 struct sandbox_opts {
-	uid_t uid; /* for a process of root, which changes to it; not 0 */
+	uid_t uid; /* for a process of root, which changes to it: front_user__find(); not 0 */
 	gid_t gid;
 	const int *fds; /* stay open, in addition to stderr */
 	size_t nfds;

@@ -15,13 +15,14 @@
 #include "unit/test.h"
 #include "service/sandbox.h"
 
+#define OTHER 65534
 #define MEMORY (64u << 20)
 
 static void enter(int fd, bool strict)
 {
 	const struct sandbox_opts opts = {
-		.uid = SANDBOX_USER,
-		.gid = SANDBOX_USER,
+		.uid = OTHER,
+		.gid = OTHER,
 		.fds = &fd,
 		.nfds = 1,
 		.memory = MEMORY,
@@ -311,7 +312,7 @@ static int make_read_only(const char *path)
 static int use_root_directory(void)
 {
 	const struct sandbox_opts opts = {
-		.uid = SANDBOX_USER, .gid = SANDBOX_USER, .files = 32, .memory = MEMORY
+		.uid = OTHER, .gid = OTHER, .files = 32, .memory = MEMORY
 	};
 	struct error error = {};
 
