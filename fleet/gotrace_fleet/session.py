@@ -9,6 +9,7 @@ import os
 import tempfile
 import time
 
+from gotrace_fleet import queries
 from gotrace_fleet.errors import FleetError
 
 # Times are printed in UTC, and a sum that is too large is an error rather than a wrong number.
@@ -70,6 +71,50 @@ def reason(error):
     return next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
 
 
+# Functions that call any method of the Java virtual machine
+CALLS_JAVA = {"reflect", "try_reflect", "java_method"}
+
+
+def parts(gateway, node):
+    """Yields the objects that a node of a parsed query consists of, in any depth: plans, expressions, lists."""
+    from py4j.java_gateway import JavaObject, is_instance_of
+
+    rest = [node]
+    while rest:
+        node = rest.pop()
+        if not isinstance(node, JavaObject):  # a name or a number
+            continue
+        yield node
+        if is_instance_of(gateway, node, "scala.collection.Iterable"):
+            rest.extend(each(node.iterator()))
+        elif is_instance_of(gateway, node, "scala.Product"):
+            rest.extend(each(node.productIterator()))
+
+
+def each(iterator):
+    """Yields the elements of an iterator of Scala."""
+    while iterator.hasNext():
+        yield iterator.next()
+
+
+def refuse_escapes(gateway, plan):
+    """Raises an error if a parsed query can reach more than the tables: others may have written it."""
+    for node in parts(gateway, plan):
+        kind = node.getClass().getSimpleName()
+        if "WithUnresolvedIdentifier" in kind:
+            raise FleetError("IDENTIFIER() is refused: it hides a name")
+        if "ScriptTransform" in kind:
+            raise FleetError("TRANSFORM is refused: it executes programs")
+        if kind == "UnresolvedFunction":
+            name = list(each(node.nameParts().iterator()))[-1].lower()
+            if name in CALLS_JAVA:
+                raise FleetError(f"the function {name} is refused: it executes code")
+        if kind == "UnresolvedRelation":
+            names = list(each(node.multipartIdentifier().iterator()))
+            if len(names) > 1:
+                raise FleetError(f"the table {'.'.join(names)} is refused: only those of the directory can be read")
+
+
 def checked(spark, text):
     """Returns the text of a query. Other statements are refused: Spark would execute them at once.
 
@@ -79,13 +124,15 @@ def checked(spark, text):
     text = text.rstrip().rstrip(";")
     parse = spark._jsparkSession.sessionState().sqlParser().parsePlan
     try:
-        parse(text)
+        plan = parse(text)
     except PySparkException as error:
         raise FleetError(reason(error)) from error
     try:
         parse(f"SELECT * FROM (\n{text}\n)")
     except PySparkException as error:
         raise FleetError("only queries are accepted, such as SELECT") from error
+    if text not in (known.rstrip().rstrip(";") for known in queries.load().values()):
+        refuse_escapes(spark.sparkContext._gateway, plan)
     return text
 
 
