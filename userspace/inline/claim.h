@@ -14,7 +14,8 @@
 
 /*
  * Waits up to `ms` until no other guardian has the claim, and takes it: a descriptor, to be closed. Or
- * a negative errno with a reason, -EBUSY: another guardian has it.
+ * a negative errno with a reason, -EBUSY: another guardian has it. What the program itself, or another
+ * user, has locked does not count.
  */
 int claim__take(pid_t pid, unsigned int ms, struct error *error);
 /* Waits up to `ms` until no guardian has the claim, but does not take it. False: one has it. */

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One recorder at a time, whatever the program locks.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unit/test.h"
+
+#include "inline/claim.h"
+
+#define OTHER 65534
+
+static struct error err;
+static pid_t child;
+static int to_child[2], from_child[2];
+
+static int end(void **state)
+{
+	if (child > 0) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
+	child = 0;
+	close(to_child[0]);
+	close(to_child[1]);
+	close(from_child[0]);
+	close(from_child[1]);
+	err = (struct error){};
+	return 0;
+}
+
+static void lock_own_memory(void)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = open("/proc/self/mem", O_RDWR);
+
+	if (fd < 0 || fcntl(fd, F_OFD_SETLK, &lock))
+		_exit(2);
+}
+
+/* A program of this user, which locks its memory if it is to. */
+static void start(uid_t uid, bool locks)
+{
+	char byte;
+
+	assert_int_equal(pipe(to_child) | pipe(from_child), 0);
+	child = fork();
+	if (!child) {
+		if (locks)
+			lock_own_memory();
+		if (setresuid(uid, uid, uid) || write(from_child[1], "x", 1) != 1)
+			_exit(1);
+		if (read(to_child[0], &byte, 1) == 1)
+			_exit(0);
+		_exit(0);
+	}
+	assert_int_equal(read(from_child[0], &byte, 1), 1);
+}
+
+TEST_WITH(one_at_a_time, NULL, end)
+{
+	int first, second;
+
+	start(geteuid(), false);
+	assert_true(claim__await(child, 0));
+	first = claim__take(child, 0, &err);
+	assert_true(first >= 0);
+	assert_false(claim__await(child, 20));
+	assert_int_equal(claim__take(child, 20, &err), -EBUSY);
+	assert_non_null(strstr(err.text, "another gotrace-bpf has inline probes"));
+	close(first);
+	second = claim__take(child, 0, &err);
+	assert_true(second >= 0);
+	close(second);
+}
+
+/* It keeps no recorder away, and would only keep its own guardian from removing the probes. */
+TEST_WITH(locked_by_the_program, NULL, end)
+{
+	int fd;
+
+	if (geteuid())
+		return;
+	start(OTHER, true);
+	assert_true(claim__await(child, 0));
+	fd = claim__take(child, 0, &err);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+/* Root locks for good reason. */
+TEST_WITH(locked_by_one_of_ours, NULL, end)
+{
+	start(geteuid(), true);
+	assert_false(claim__await(child, 20));
+	assert_int_equal(claim__take(child, 0, &err), -EBUSY);
+}
+
+TEST(no_process)
+{
+	assert_int_equal(claim__take(0x7fffffff, 0, &err), -ENOENT);
+	assert_true(claim__await(0x7fffffff, 0));
+}
