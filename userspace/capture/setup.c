@@ -14,6 +14,7 @@
 #include "inline/inline_probes.h"
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "lib/regular.h"
 #include "lib/steps.h"
 #include "target/process/csymbols.h"
 #include "target/process/slots.h"
@@ -75,7 +76,7 @@ static int still_the_program(const struct recorder_opts *opts, struct error *err
 	struct stat st;
 
 	/* Not access(), which ignores capabilities. */
-	if (!process__alive(proc) || stat(proc->exe_path, &st))
+	if (!process__alive(proc) || regular__stat(-1, proc->exe_path, &st))
 		return error__set(error, -ESRCH,
 				  "process %d ended while probes were being attached", proc->pid);
 	if (!process__is_same(proc))

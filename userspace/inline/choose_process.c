@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "inline/choose.h"
@@ -21,8 +20,9 @@
 #include "target/arch/arch.h"
 #include "target/process/reader.h"
 
-#define CLAIM_MS 2000 /* until the guardian of the last recording has ended */
-#define PAGE	 4096ull
+#define MOUNTS_MAX 100000 /* as the kernel's fs.mount-max */
+#define CLAIM_MS   2000	  /* until the guardian of the last recording has ended */
+#define PAGE	   4096ull
 
 static bool status(const struct process *proc, const char *key, char *ret, size_t size)
 {
@@ -151,20 +151,39 @@ static int check_privileges(const struct process *proc, struct error *error)
 			  proc->pid);
 }
 
-/* The process opens its own executable there. The root folder is missing only while it ends. */
+/* "36 35 98:0 /root /mount/point options [tags] - type source options" */
+static bool is_mount(char *line, const char *point, bool *ret_is_proc)
+{
+	char *field = NULL, *type = strstr(line, " - ");
+
+	for (unsigned int i = 0; i < 5 && line; i++)
+		field = strsep(&line, " ");
+	if (!type || !field || strcmp(field, point))
+		return false;
+	*ret_is_proc = !strncmp(type, " - proc ", 8);
+	return true;
+}
+
+/*
+ * The process opens its own executable there. From the kernel's list of its mounts, since what it has
+ * mounted may be a file system that never answers. The list is missing only while the process ends.
+ */
 static int check_proc(const struct process *proc, struct error *error)
 {
-	char path[64];
-	struct stat st;
-	int root, err;
+	bool found = false;
+	size_t size = 0;
+	char path[64], *line = NULL;
+	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/root", proc->pid);
-	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
+	snprintf(path, sizeof(path), "/proc/%d/mountinfo", proc->pid);
+	f = fopen(path, "re");
+	if (!f)
 		return 0;
-	err = fstatat(root, "proc/self", &st, AT_SYMLINK_NOFOLLOW) ? errno : 0;
-	close(root);
-	if (err != ENOENT)
+	for (unsigned int i = 0; i < MOUNTS_MAX && getline(&line, &size, f) > 0; i++)
+		is_mount(line, "/proc", &found); /* a later one is above */
+	free(line);
+	fclose(f);
+	if (found)
 		return 0;
 	return error__set(error, -ENOTSUP,
 			  "process %d has no /proc, which inline probes need; record with "

@@ -24,6 +24,7 @@
 #include <sys/syscall.h>
 
 #include "inline/pages_impl.h"
+#include "lib/regular.h"
 
 /* ---- which pages ---- */
 
@@ -75,7 +76,7 @@ static bool is_the_file(const struct swap *s)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%ld", s->target->pid, s->fd);
-	return !stat(path, &st) && st.st_dev == want->st_dev && st.st_ino == want->st_ino;
+	return !regular__stat(-1, path, &st) && st.st_dev == want->st_dev && st.st_ino == want->st_ino;
 }
 
 static int open_file(struct swap *s, struct error *error)

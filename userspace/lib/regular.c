@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -45,6 +46,28 @@ static bool is_interface(int fd)
 	return false;
 }
 
+int regular__stat(int fd, const char *path, struct stat *ret)
+{
+	struct statx stx;
+
+	if (statx(path ? AT_FDCWD : fd, path ?: "",
+		  AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT | (path ? 0 : AT_EMPTY_PATH),
+		  STATX_BASIC_STATS, &stx))
+		return -errno;
+	*ret = (struct stat){
+		.st_dev = makedev(stx.stx_dev_major, stx.stx_dev_minor),
+		.st_ino = stx.stx_ino,
+		.st_mode = stx.stx_mode,
+		.st_nlink = stx.stx_nlink,
+		.st_uid = stx.stx_uid,
+		.st_gid = stx.stx_gid,
+		.st_size = (off_t)stx.stx_size,
+		.st_mtim = { stx.stx_mtime.tv_sec, stx.stx_mtime.tv_nsec },
+		.st_ctim = { stx.stx_ctime.tv_sec, stx.stx_ctime.tv_nsec },
+	};
+	return 0;
+}
+
 /* Takes over `fd`, which is an O_PATH descriptor or a negative errno. */
 static int reopen(int fd, const char *path, struct error *error)
 {
@@ -54,7 +77,7 @@ static int reopen(int fd, const char *path, struct error *error)
 
 	if (fd < 0)
 		return error__set(error, fd, "%s: %s", path, strerror(-fd));
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || is_interface(fd)) {
+	if (regular__stat(fd, NULL, &st) || !S_ISREG(st.st_mode) || is_interface(fd)) {
 		close(fd);
 		return error__set(error, -ENOEXEC, "%s: not a regular file", path);
 	}

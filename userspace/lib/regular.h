@@ -31,6 +31,15 @@ int regular__open(const char *path, struct error *error);
  */
 int regular__open_below(const char *root, const char *path, struct error *error);
 
+struct stat;
+
+/*
+ * As stat(2), or fstat(2) if `path` is NULL, without asking the server of a network file system or of
+ * FUSE, which may not answer: device, inode and type are always right, the rest is what the kernel has.
+ * 0 or a negative errno.
+ */
+int regular__stat(int fd, const char *path, struct stat *ret);
+
 /*
  * Reads exactly `len` bytes at `offset` of a regular file, which may become shorter meanwhile. 0,
  * -EBADMSG if it ends before, or another negative errno.

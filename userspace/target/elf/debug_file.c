@@ -62,7 +62,7 @@ static bool has_checksum(int fd, uint32_t crc)
 	struct stat st;
 	ssize_t n;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > FILE_MAX)
+	if (regular__stat(fd, NULL, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > FILE_MAX)
 		return false;
 	while ((n = pread(fd, buf, sizeof(buf), at)) > 0) {
 		sum = crc32(sum, buf, (uInt)n);

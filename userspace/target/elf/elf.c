@@ -182,10 +182,10 @@ int elf_image__open(struct elf_image **ret, int fd, const char *name, struct err
 {
 	struct elf_image *elf;
 	struct stat st;
-	int err;
+	int err = regular__stat(fd, NULL, &st);
 
-	if (fstat(fd, &st))
-		return error__set(error, -errno, "%s: %s", name, strerror(errno));
+	if (err)
+		return error__set(error, err, "%s: %s", name, strerror(-err));
 	if (!S_ISREG(st.st_mode))
 		return error__set(error, -ENOEXEC, "%s is not a regular file", name);
 	elf = calloc(1, sizeof(*elf));

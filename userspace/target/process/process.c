@@ -129,7 +129,7 @@ static int open_exe(struct process *proc, struct error *error)
 	proc->exe[n > 0 ? n : 0] = 0;
 	proc->exe_fd = regular__open(proc->exe_path, NULL);
 	snprintf(proc->attach_path, sizeof(proc->attach_path), "/proc/self/fd/%d", proc->exe_fd);
-	if (proc->exe_fd >= 0 && !fstat(proc->exe_fd, &st)) {
+	if (proc->exe_fd >= 0 && !regular__stat(proc->exe_fd, NULL, &st)) {
 		proc->program_dev = st.st_dev;
 		proc->program_ino = st.st_ino;
 	}
@@ -226,7 +226,7 @@ static bool find_mapping(const struct process *proc, uint64_t offset, uint64_t *
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", proc->pid);
 	f = fopen(path, "re");
-	if (!f || fstat(proc->exe_fd, &st))
+	if (!f || regular__stat(proc->exe_fd, NULL, &st))
 		st.st_ino = 0;
 	while (f && best < 2 && getline(&line, &size, f) > 0) {
 		int fit = fits(proc, line, offset, st.st_ino, &mapped);
@@ -367,7 +367,7 @@ bool process__is_same(const struct process *proc)
 {
 	struct stat now;
 
-	return process__alive(proc) && !stat(proc->exe_path, &now) &&
+	return process__alive(proc) && !regular__stat(-1, proc->exe_path, &now) &&
 	       proc->program_ino == now.st_ino && proc->program_dev == now.st_dev &&
 	       read_stat(proc->pid, START_TIME) == proc->start_time &&
 	       read_stat(proc->pid, START_STACK) == proc->start_stack;
