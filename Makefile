@@ -99,7 +99,7 @@ LIB_DIRS  := lib $(addprefix target/,arch elf symbols infer layout probe process
 FORMAT_DIRS := lib format pack text v1 writer reader rewrite analysis heap metrics diff profile print export
 in_dirs    = $(addprefix userspace/,$(addsuffix /%,$(1)))
 LIB_SRCS  := $(filter-out $(patsubst %,\%_%.c,$(filter-out $(ARCH),$(ARCHS))),$(wildcard $(LIB_DIRS:%=userspace/%/*.c)))
-FUZZED_SRCS := $(filter $(call in_dirs,$(FORMAT_DIRS) flight target align names sequence rawfile trigger service),$(LIB_SRCS))
+FUZZED_SRCS := $(filter $(call in_dirs,$(FORMAT_DIRS) flight target align names sequence rawfile trigger service inline),$(LIB_SRCS))
 FUZZED_SRCS := $(filter-out userspace/lib/arena.c userspace/target/process/cache_folder.c,$(FUZZED_SRCS)) \
 	       $(addprefix userspace/ship/,answer.c credentials.c journal.c place.c) \
 	       userspace/capture/sink.c userspace/capture/served.c $(patsubst %,userspace/blackbox/blackbox_%.c,write checkpoint \

@@ -21,6 +21,9 @@
 #include "format/header.h"
 #include "format/kernel.h"
 #include "format/private.h"
+#include "gotrace/inline.h"
+#include "gotrace/record.h"
+#include "inline/trampoline.h"
 #include "metrics/values.h"
 #include "pack/segment.h"
 #include "reader/index.h"
@@ -536,6 +539,51 @@ static void save_metrics(void)
 	metric_values__deinit(&v);
 }
 
+static void put_operation(struct bytes *b, unsigned int kind, unsigned int ring, uint16_t i,
+			  uint64_t value)
+{
+	put(b, (uint8_t[]){ (uint8_t)kind, (uint8_t)ring }, 2);
+	put_u16(b, i);
+	put(b, &value, sizeof(value));
+}
+
+/* Records of each kind and a stack, in two rings, with a drain in between: fuzz_rings.c. */
+static void save_rings(void)
+{
+	enum { WORD = 3, RECORD = 5, STACK = 6, DRAIN = 7 };
+	static struct bytes b;
+
+	for (uint16_t kind = 1; kind < GT_KIND_END; kind++)
+		put_operation(&b, RECORD, kind % 2, kind, 1ull << 32 | kind);
+	put_operation(&b, STACK, 1, 20, 1ull << 32);
+	put_operation(&b, DRAIN, 0, 0, 1000000);
+	put_operation(&b, STACK, 0, 1, 2ull << 32);
+	put_operation(&b, WORD, 0, 40, 0);
+	put_operation(&b, DRAIN, 0, 0, 2000000000);
+	save("rings", "own", &b);
+}
+
+/* A call and a conditional jump that an inline probe has replaced: fuzz_leftover.c. */
+static void save_leftover(const char *name, const char *file, uint8_t opcode)
+{
+	const uint64_t code = 0x7f0000000000, addr = code + 0x100000;
+	int32_t distance = (int32_t)(TRAMPOLINE_AT + 64 - 0x100000 - 5);
+	struct gt_inline left = { .magic = { GT_INLINE_MAGIC0, GT_INLINE_MAGIC1 },
+				  .code = code,
+				  .flag = code + GT_INLINE_CODE,
+				  .code_bytes = GT_INLINE_CODE,
+				  .nsites = 2 };
+	struct bytes b = {};
+
+	put(&b, &addr, sizeof(addr));
+	put(&b, file, GT_INLINE_JUMP);
+	put(&b, &opcode, 1);
+	put(&b, &distance, sizeof(distance));
+	put(&b, file + GT_INLINE_CALL, 1);
+	put(&b, &left, sizeof(left));
+	save("leftover", name, &b);
+}
+
 int main(int argc, char **argv)
 {
 	uint8_t *table;
@@ -567,6 +615,9 @@ int main(int argc, char **argv)
 	save_blackbox("rings", 2, 151);
 	save_blackbox("stale", 1, 300);
 	save_config();
+	save_rings();
+	save_leftover("call", "\xe8\1\2\3\4\x90", 0xe8);
+	save_leftover("jump", "\x0f\x86\1\2\3\4", 0xe9);
 	save_ships();
 	save_http("four", 8080,
 		  "127.0.0.1:8080\nhttp://127.0.0.1:8080\n"
