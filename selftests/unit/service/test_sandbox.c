@@ -15,7 +15,7 @@
 #include "unit/test.h"
 #include "service/sandbox.h"
 
-#define OTHER 65534
+#define OTHER  65534
 #define MEMORY (64u << 20)
 
 static void enter(int fd, bool strict)
