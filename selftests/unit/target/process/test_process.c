@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of target/process/process.c on this process and on Go programs. */
 #include <limits.h>
+#include <linux/sched.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -168,6 +170,37 @@ TEST(an_exec_is_noticed)
 	waitpid(child, NULL, 0);
 	assert_false(process__is_same(&p));
 	process__deinit(&p);
+}
+
+/* Another process with the PID of one that was chosen is not that one. */
+TEST(its_pid_is_reused)
+{
+	struct clone_args args = { .exit_signal = SIGCHLD, .set_tid_size = 1 };
+	pid_t first = fork(), second;
+	struct process p;
+
+	if (!first) {
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(process__open(&p, first, NULL), 0);
+	assert_true(process__alive(&p) && process__is_same(&p));
+	kill(first, SIGKILL);
+	waitpid(first, NULL, 0);
+	args.set_tid = (uintptr_t)&first;
+	second = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	if (!second) {
+		pause();
+		_exit(0);
+	}
+	assert_false(process__alive(&p));
+	assert_false(process__is_same(&p));
+	process__deinit(&p);
+	if (geteuid()) /* who may not choose a PID */
+		return;
+	assert_int_equal(second, first);
+	kill(second, SIGKILL);
+	waitpid(second, NULL, 0);
 }
 
 /* Runs until its standard input ends, or for some seconds by itself; both are long enough. */
