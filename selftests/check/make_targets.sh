@@ -47,6 +47,17 @@ installed()
 		[ -s "$root/usr/lib/systemd/system/gotrace-bpf.service" ] && [ -s "$root/etc/gotrace-bpf.conf.example" ] && grep -q "^u gotrace-bpf " "$root/usr/lib/sysusers.d/gotrace-bpf.conf"
 }
 
+# A package whose library is another one is refused, and nothing is installed.
+other_engine()
+{
+	local tree=$tmp/deps
+
+	mkdir -p "$tree/selftests" "$tmp/package" && cp selftests/deps-engine.sh "$tree/selftests/" && echo other >"$tmp/package/libduckdb.so" &&
+		tar -C "$tmp" -czf "$tmp/other.tgz" package &&
+		echo "fetch_npm() { cp '$PWD/$tmp/other.tgz' \"\$3\"; }" >"$tree/selftests/npm.lib.sh" || return 1
+	! bash "$tree/selftests/deps-engine.sh" >"$tmp/made" 2>&1 && grep 'libduckdb.so is not the expected file$' "$tmp/made" && ! ls "$tree"/build/lib/*
+}
+
 demonstrated()
 {
 	local positive='[1-9][0-9.]*'
@@ -117,6 +128,7 @@ ktap_start
 try "make bpf" made_bpf
 try "make install install_service" installed
 try "make deps installs nothing" made deps && try "it prints nothing" diff "$tmp/made" /dev/null
+try "make deps refuses another SQL engine" other_engine
 try "make demo" demonstrated
 try "make test" made test PARTS=lib/test_map && try "it passes" prints '^[1-9][0-9]* passed, 0 failed$'
 try "make faults" faults
