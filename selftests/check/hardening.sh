@@ -11,13 +11,13 @@ relocated_read_only() { readelf -lW "$1" | grep -q GNU_RELRO; }
 bound_at_start() { readelf -dW "$1" | grep -q 'FLAGS_1.*NOW'; }
 stack_protector() { nm -D "$1" | grep -q '__stack_chk_fail'; }
 
-# Sizes that are known at run time only, which lower levels do not check.
+# memset() and others have sizes that are known at run time only, which lower levels do not check.
 fortified() { nm -D "$1" | grep -qE '__mem(set|cpy|move)_chk'; }
 
 # A frame of more than a page is touched page by page.
 stack_clash() { objdump -d --no-show-raw-insn "$1" | grep -qE 'orq? +\$0x0,\(%rsp\)'; }
 
-# What the linker notes, and that most functions begin so.
+# The linker notes control-flow protection, and most functions begin with endbr64.
 branch_targets() { readelf -nW "$1" 2>/dev/null | grep -q 'IBT'; }
 shadow_stacks() { readelf -nW "$1" 2>/dev/null | grep -q 'SHSTK'; }
 branch_starts()
@@ -76,7 +76,7 @@ build_small() # FLAG...
 
 each_flag_counts()
 {
-	local all flag others
+	local all flag others rest
 
 	read -ra all <<<"$(flags_of HARDENING) $(flags_of FORTIFY) $(flags_of LINK_HARDENING)"
 	write_small && build_small "${all[@]}" && hardened "$tmp/small" || return 1
@@ -86,8 +86,13 @@ each_flag_counts()
 		-fPIE | -pie) others=(-pie -fPIE) ;; # neither links without the other
 		*) others=("$flag") ;;
 		esac
-		build_small $(printf '%s\n' "${all[@]}" | grep -vxF "$(printf '%s\n' "${others[@]}")") || return 1
-		! hardened "$tmp/small" >"$tmp/why" || { echo "without $flag nothing is missing"; return 1; }
+		mapfile -t rest < <(printf '%s\n' "${all[@]}" | grep -vxF -e "$(printf '%s\n' "${others[@]}")")
+		[ ${#rest[@]} -eq $((${#all[@]} - ${#others[@]})) ] && build_small "${rest[@]}" || return 1
+		if hardened "$tmp/small" >"$tmp/why"; then
+			# The start files of some distributions have these notes already.
+			[ "$flag" = '-Wl,-z,ibt' ] || [ "$flag" = '-Wl,-z,shstk' ] || { echo "without $flag nothing is missing"; return 1; }
+			continue
+		fi
 		echo "without $flag: $(tail -n 1 "$tmp/why")"
 	done
 }
