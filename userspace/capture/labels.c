@@ -292,7 +292,7 @@ int labels__read_present(const struct recorder_opts *opts, const struct snapshot
 		return -ENOMEM;
 	memcpy(p.g, snap->g, snap->ng * sizeof(*p.g));
 	err = reader__run(read_all, &p, sizeof(p), between, ctx);
-	if (err == -ETIMEDOUT || err == -EINTR || err == -ESRCH || err == -EPERM)
+	if (err == -ETIMEDOUT || err == -ETIME || err == -EINTR || err == -ESRCH || err == -EPERM)
 		return 0; /* without them; the memory may still be in use */
 	if (err)
 		return err;

@@ -30,7 +30,8 @@
 #include "lib/log.h"
 #include "target/process/csymbols.h"
 
-#define SLOT_PATIENCE (200 * MS)  /* wait at the end for records reserved, but not submitted */
+#define SLOT_PATIENCE (200 * MS)  /* wait at the end for records reserved, but not submitted, */
+#define INLINE_SLOTS  (1200 * MS) /* and for those of inline probes, which are given up after 1 s */
 #define LATE_MIN      (1000 * MS) /* what is read after the end or a signal; more of a long window */
 #define LATE_SHARE    4		  /* of its length */
 #define LATE_CHECK    1024	  /* records between looks at the clock */
@@ -71,11 +72,11 @@ bool recorder__is_late(struct recorder *r)
 static int handle_record(void *ctx, unsigned int ring, const struct gt_record *rec, size_t size)
 {
 	struct recorder *r = ctx;
+	int err;
 
 	if (r->discards)
 		return 0;
-	if (!(++r->records % LATE_CHECK) && recorder__is_late(r))
-		return -ETIME;
+	r->records++;
 	if (rec->kind < GT_KIND_END)
 		r->stats->records[rec->kind]++;
 	r->stats->stepped += is_stepped(rec, size);
@@ -84,7 +85,10 @@ static int handle_record(void *ctx, unsigned int ring, const struct gt_record *r
 		r->runtime_up = true;
 	if (rec->kind == GT_EXEC && !r->exec_time)
 		r->exec_time = rec->time;
-	return sink__record(r->sink, ring, rec, size);
+	err = sink__record(r->sink, ring, rec, size);
+	if (!err && !(r->records % LATE_CHECK) && recorder__is_late(r))
+		err = -ETIME;
+	return err;
 }
 
 static int report_losses(struct recorder *r)
@@ -312,11 +316,11 @@ static void detach(struct recorder *r)
 
 /*
  * Drains until all records up to T1 are there. A thread that was descheduled between reserving and
- * submitting a record delays this by up to SLOT_PATIENCE.
+ * submitting a record delays this by up to SLOT_PATIENCE or INLINE_SLOTS.
  */
 static int drain_to_end(struct recorder *r)
 {
-	uint64_t deadline = clock__now() + SLOT_PATIENCE;
+	uint64_t deadline = clock__now() + (r->inl ? INLINE_SLOTS : SLOT_PATIENCE);
 	int err;
 
 	for (;;) {
@@ -329,7 +333,7 @@ static int drain_to_end(struct recorder *r)
 	}
 }
 
-/* The probes are detached, so no slot is reserved any more: what is in the rings is complete. */
+/* The probes of BPF are detached, so none of their slots is reserved any more: the rings are complete. */
 static int drain_rest(struct recorder *r)
 {
 	int n = r->watermark < r->t1 && !r->late ? recorder__drain(r) : 0;
@@ -337,18 +341,18 @@ static int drain_rest(struct recorder *r)
 	return n < 0 ? n : 0;
 }
 
-/* Up to there all records have been read. */
+/* The trace ends at the watermark, up to which all records have been read. */
 static void end_earlier(struct recorder *r)
 {
 	uint64_t missing = r->t1;
 
-	if (!r->late || r->exec_time)
+	if (!r->late || r->watermark >= r->t1)
 		return;
 	r->t1 = r->watermark > r->t0 ? r->watermark : r->t0 + 1;
-	missing = missing > r->t1 ? missing - r->t1 : 0;
-	log__msg("the last %.1f s are missing: the recorder got too little CPU time to read them "
-		 "(a higher priority, nice -n -20, or fewer --events would help)",
-		 (double)missing / 1e9);
+	log__msg("the last %.1f s are missing: the program was too fast for the recorder, or the "
+		 "recorder got too little CPU time (a higher priority, nice -n -20, or fewer "
+		 "--events would help)",
+		 (double)(missing - r->t1) / 1e9);
 }
 
 static int end(struct recorder *r)

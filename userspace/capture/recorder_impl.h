@@ -63,10 +63,11 @@ struct recorder {
 	uint64_t exec_time;  /* of the GT_EXEC record that ends the recording; 0: none yet */
 	bool stopped, target_gone;
 	bool has_begun;
-	bool over;		     /* the window has reached its end */
-	bool late;		     /* it or a signal was so long ago that no more is read */
-	uint64_t late_at, signal_at; /* that time; when a signal was first seen; 0: neither */
-	bool discards;		     /* records, between two windows */
+	bool over; /* the window has reached its end */
+	bool late; /* it or a signal was so long ago that no more is read */
+	uint64_t late_at,
+		signal_at; /* when no more is to be read; when a signal was seen; 0: not yet */
+	bool discards;	   /* records, between two windows */
 	uint64_t housekeeping, records, last_records, last_heap;
 	uint64_t clock_read; /* when the state of the host's clock was read; 0: not yet */
 	uint64_t target_cpu; /* at t0, ns */

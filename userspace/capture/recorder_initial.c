@@ -49,7 +49,7 @@ static int drain_between(void *ctx)
 	int n = recorder__drain(r);
 
 	r->drain_error = n < 0 ? n : 0;
-	if (!n && recorder__is_late(r))
+	if (n >= 0 && recorder__is_late(r))
 		return -ETIME;
 	return r->drain_error;
 }
