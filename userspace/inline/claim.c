@@ -3,9 +3,9 @@
  * See claim.h. The lock is on /proc/PID/mem (fcntl(2), F_OFD_SETLK), which all processes with the same
  * /proc share and which needs nothing of the target. The kernel releases it when its holder ends.
  *
- * The program can lock that file, too. So a lock counts only if a process of root, or of our user, holds
- * it, as the kernel lists the locks of each descriptor. Whatever else the program does with its lock, it
- * only has two recorders of itself.
+ * The program can lock that file, too. So a lock counts only if a privileged recorder holds it, as the
+ * kernel lists the locks of each descriptor. A program that locks its memory may get two recorders at the
+ * same time.
  */
 #include "inline/claim.h"
 
@@ -13,6 +13,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,17 +22,49 @@
 #include <unistd.h>
 
 #include "inline/inject.h"
+#include "lib/clock.h"
+#include "lib/regular.h"
 #include "target/process/process.h"
 
-#define STEP_MS 10
+#define STEP_MS 50
 
+/* Whether it is in our user namespace, so that its capabilities are real ones. */
+static bool is_in_our_namespace(const char *pid)
+{
+	struct stat own, other;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%.10s/ns/user", pid);
+	return !stat("/proc/self/ns/user", &own) && !stat(path, &other) &&
+	       own.st_ino == other.st_ino;
+}
+
+/* Whether its program is this one, or has the name of the recorder. */
+static bool is_recorder(const char *pid)
+{
+	char path[64], exe[4096];
+	struct stat own, other;
+	const char *name;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%.10s/exe", pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	exe[n > 0 ? n : 0] = '\0';
+	name = strrchr(exe, '/');
+	if (name && !strncmp(name, "/gotrace-bpf", 12))
+		return true;
+	return !regular__stat(-1, "/proc/self/exe", &own) && !regular__stat(-1, path, &other) &&
+	       own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+/* A recorder with the capability to trace: no unprivileged user can give a lock to one. */
 static bool is_trusted(const char *pid)
 {
-	char text[64];
+	char caps[64];
 
-	return process__status(atoi(pid), "status", "Uid", text, sizeof(text)) &&
-	       strchr(text, '\t') &&
-	       (!atol(strchr(text, '\t')) || atol(strchr(text, '\t')) == (long)geteuid());
+	return is_recorder(pid) &&
+	       process__status(atoi(pid), "status", "CapEff", caps, sizeof(caps)) &&
+	       strtoull(caps, NULL, 16) & 1ull << CAP_SYS_PTRACE && is_in_our_namespace(pid);
 }
 
 /* Whether the descriptor has a lock of our kind on that file: "1: OFDLCK  ADVISORY  WRITE -1 00:15:42 0 EOF" */
@@ -42,7 +75,7 @@ static bool has_lock(int fdinfo, const char *name, const char *file)
 	ssize_t n;
 
 	if (fd < 0)
-		return false;
+		return errno != ENOENT && errno != ESRCH;
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
@@ -60,7 +93,7 @@ static bool holds(const char *pid, const char *file)
 	snprintf(path, sizeof(path), "/proc/%.10s/fdinfo", pid);
 	all = opendir(path);
 	if (!all)
-		return false;
+		return errno != ENOENT && errno != ESRCH;
 	while (!found && (fd = readdir(all)))
 		found = isdigit((unsigned char)fd->d_name[0]) &&
 			has_lock(dirfd(all), fd->d_name, file);
@@ -99,18 +132,28 @@ static int lock(int fd, int command)
 	return command == F_OFD_GETLK && lock.l_type != F_UNLCK ? -EAGAIN : 0;
 }
 
-/* 0, -EAGAIN, or another negative errno: the file system has no locks, for example. */
-static int lock_within(int fd, int command, unsigned int ms)
+/*
+ * 0: it has the lock, or only a process that does not count has it, which two searches have shown with
+ * an attempt in between; -EAGAIN; or another negative errno: the file system has no locks, for example.
+ */
+static int try_lock(int fd, int command)
 {
 	int err = lock(fd, command);
 
-	for (; err == -EAGAIN && ms >= STEP_MS; ms -= STEP_MS) {
-		if (!is_held_by_recorder(fd))
-			return 0;
-		usleep(STEP_MS * 1000);
-		err = lock(fd, command);
-	}
+	if (err != -EAGAIN || is_held_by_recorder(fd))
+		return err;
+	err = lock(fd, command);
 	return err == -EAGAIN && !is_held_by_recorder(fd) ? 0 : err;
+}
+
+static int lock_within(int fd, int command, unsigned int ms)
+{
+	uint64_t deadline = clock__now() + ms * 1000000ull;
+	int err;
+
+	while ((err = try_lock(fd, command)) == -EAGAIN && clock__now() < deadline)
+		usleep(STEP_MS * 1000);
+	return err;
 }
 
 int claim__refuse(pid_t pid, struct error *error)

@@ -28,7 +28,6 @@ static int end(void **state)
 	close(to_child[0]);
 	close(to_child[1]);
 	close(from_child[0]);
-	close(from_child[1]);
 	err = (struct error){};
 	return 0;
 }
@@ -49,14 +48,14 @@ static void start(uid_t uid, bool locks)
 
 	assert_int_equal(pipe(to_child) | pipe(from_child), 0);
 	child = fork();
+	if (child)
+		close(from_child[1]);
 	if (!child) {
 		if (locks)
 			lock_own_memory();
 		if (setresuid(uid, uid, uid) || write(from_child[1], "x", 1) != 1)
 			_exit(1);
-		if (read(to_child[0], &byte, 1) == 1)
-			_exit(0);
-		_exit(0);
+		_exit(read(to_child[0], &byte, 1) == 1);
 	}
 	assert_int_equal(read(from_child[0], &byte, 1), 1);
 }
@@ -65,7 +64,9 @@ TEST_WITH(one_at_a_time, NULL, end)
 {
 	int first, second;
 
-	start(geteuid(), false);
+	if (geteuid())
+		return;
+	start(0, false);
 	assert_true(claim__await(child, 0));
 	first = claim__take(child, 0, &err);
 	assert_true(first >= 0);
@@ -78,7 +79,7 @@ TEST_WITH(one_at_a_time, NULL, end)
 	close(second);
 }
 
-/* It keeps no recorder away, and would only keep its own guardian from removing the probes. */
+/* A lock of the program keeps neither a recorder away, nor a guardian that is to remove the probes. */
 TEST_WITH(locked_by_the_program, NULL, end)
 {
 	int fd;
@@ -92,12 +93,41 @@ TEST_WITH(locked_by_the_program, NULL, end)
 	close(fd);
 }
 
-/* Root locks for good reason. */
+/* A process with this program and its capabilities counts as a recorder. */
 TEST_WITH(locked_by_one_of_ours, NULL, end)
 {
-	start(geteuid(), true);
+	if (geteuid())
+		return;
+	start(0, true);
 	assert_false(claim__await(child, 20));
 	assert_int_equal(claim__take(child, 0, &err), -EBUSY);
+}
+
+/* A program of root that inherits the lock is no recorder: attackers can start setuid programs. */
+TEST_WITH(inherited_by_a_program_of_root, NULL, end)
+{
+	char byte;
+	int fd;
+
+	if (geteuid())
+		return;
+	assert_int_equal(pipe(to_child) | pipe(from_child), 0);
+	child = fork();
+	if (child)
+		close(from_child[1]);
+	if (!child) {
+		lock_own_memory();
+		dup2(to_child[0], 0);
+		dup2(from_child[1], 1);
+		close(to_child[1]);
+		execl("/bin/sh", "gotrace-bpf", "-c", "echo x; read y", NULL);
+		_exit(1);
+	}
+	assert_int_equal(read(from_child[0], &byte, 1), 1);
+	assert_true(claim__await(child, 0));
+	fd = claim__take(child, 0, &err);
+	assert_true(fd >= 0);
+	close(fd);
 }
 
 TEST(no_process)
