@@ -190,6 +190,7 @@ int main(int argc, char **argv)
 {
 	struct own_socket own;
 	struct front_opts opts = { .answer_ms = 2000, .strict = true };
+	struct front_user user;
 	struct error error = {};
 	int ends[2], fd, status;
 	pid_t pid;
@@ -206,7 +207,8 @@ int main(int argc, char **argv)
 		metrics[metrics_size - 1] = '\n';
 	for (size_t i = 0; i < STREAMS_MAX; i++)
 		streams[i].fd = -1;
-	fd = front_user__find(NULL, &opts.uid, &opts.gid, &error);
+	fd = front_user__find(&user, NULL, &error);
+	fd = fd ?: front_user__choose(&user, &opts.uid, &opts.gid, &error);
 	if (!fd)
 		fd = front__listen(argv[1], &own, &error);
 	if (fd < 0) {

@@ -60,7 +60,8 @@ http_hangs()
 }
 http_process() # the one that is not root's
 {
-	awk -v name=$NAME '/^Name:/ { ours = $2 == name } /^Pid:/ { pid = $2 } /^Uid:/ && ours && $2 { print pid }' /proc/[0-9]*/status 2>/dev/null | grep .
+	cat /proc/[0-9]*/status 2>/dev/null |
+		awk -v name=$NAME '/^Name:/ { ours = $2 == name } /^Pid:/ { pid = $2 } /^Uid:/ && ours && $2 { print pid }' | grep .
 }
 http_is_replaced() { local now && now=$(http_process) && [ "$now" != "$1" ]; } # PID
 

@@ -25,7 +25,7 @@
 #define OWN_PAUSE_NS   (2 * RESTART_NS)	 /* after which it has to be given time, too */
 
 struct front_process {
-	const char *user; /* NULL: one is chosen */
+	struct front_user user; /* if this process is root */
 	int listener;
 	struct own_socket socket; /* of the file system, with the same descriptor; fd -1: none */
 	pid_t pid;		  /* 0: it does not run */
@@ -37,10 +37,10 @@ struct front_process {
 	uint64_t next;	  /* it is not started before; CLOCK_MONOTONIC, ns */
 };
 
-/* Each time, since a user that ran nothing may run something now. */
-static int find_user(const struct front_process *f, struct front_opts *ret, struct error *error)
+/* A user that ran nothing before may run something now. */
+static int choose_user(const struct front_process *f, struct front_opts *ret, struct error *error)
 {
-	return geteuid() ? 0 : front_user__find(f->user, &ret->uid, &ret->gid, error);
+	return geteuid() ? 0 : front_user__choose(&f->user, &ret->uid, &ret->gid, error);
 }
 
 int front_process__create(struct front_process **ret, const char *address, const char *user,
@@ -52,8 +52,8 @@ int front_process__create(struct front_process **ret, const char *address, const
 
 	if (!f)
 		return error__set(error, -ENOMEM, "out of memory");
-	f->user = user;
-	err = find_user(f, &opts, error);
+	err = geteuid() ? 0 : front_user__find(&f->user, user, error);
+	err = err ?: choose_user(f, &opts, error);
 	f->listener = err ? err : front__listen(address, &f->socket, error);
 	if (f->listener < 0) {
 		err = f->listener;
@@ -95,7 +95,7 @@ static int start(struct front_process *f, struct router *router, void (*abandon)
 		 void *ctx, struct error *error)
 {
 	struct front_opts opts = {};
-	int fd[2], listener = f->listener, err = find_user(f, &opts, error);
+	int fd[2], listener = f->listener, err = choose_user(f, &opts, error);
 
 	if (err)
 		return err;

@@ -16,15 +16,14 @@
 #include "service/front_user.h"
 
 #define NOBODY	    65534
-#define FIRST	    61184
-#define NUMBERS	    4336
-#define TRIES	    256
+#define FIRST	    60706
+#define NUMBERS	    478
 #define STATUS_SIZE 4096 /* the user is in the first few hundred bytes */
 
-/* Whether one of the process's four user IDs is that one. A process that has ended has none. */
+/* Whether one of the process's four user IDs is that one. Zombies run nothing. */
 static bool runs_as(const char *pid, uid_t uid)
 {
-	char path[32], text[STATUS_SIZE], *line;
+	char path[32], text[STATUS_SIZE], *line, *state;
 	unsigned int id[4];
 	size_t n;
 	FILE *f;
@@ -36,8 +35,10 @@ static bool runs_as(const char *pid, uid_t uid)
 	n = fread(text, 1, sizeof(text) - 1, f);
 	fclose(f);
 	text[n] = '\0';
+	state = strstr(text, "\nState:\t");
 	line = strstr(text, "\nUid:");
-	return line && sscanf(line, "\nUid: %u %u %u %u", &id[0], &id[1], &id[2], &id[3]) == 4 &&
+	return state && !strchr("ZX", state[8]) && line &&
+	       sscanf(line, "\nUid: %u %u %u %u", &id[0], &id[1], &id[2], &id[3]) == 4 &&
 	       (id[0] == uid || id[1] == uid || id[2] == uid || id[3] == uid);
 }
 
@@ -57,17 +58,10 @@ static int process_of(uid_t uid)
 	return pid;
 }
 
-static int check(const char *name, uid_t uid, struct error *error)
+static int check_busy(const char *name, uid_t uid, struct error *error)
 {
-	int pid = 0;
+	int pid = process_of(uid);
 
-	if (!uid || uid == NOBODY || uid == (uid_t)-1)
-		return error__set(
-			error, -EPERM,
-			"user %s cannot answer HTTP requests: it must be one that runs nothing "
-			"else, not root or nobody",
-			name);
-	pid = process_of(uid);
 	if (pid > 0)
 		return error__set(error, -EBUSY,
 				  "user %s cannot answer HTTP requests: it runs process %d, and "
@@ -76,50 +70,72 @@ static int check(const char *name, uid_t uid, struct error *error)
 	return pid < 0 ? error__set(error, pid, "cannot read /proc: %s", strerror(-pid)) : 0;
 }
 
+static int check_kind(const char *name, uid_t uid, struct error *error)
+{
+	if (uid && uid != NOBODY && uid != (uid_t)-1)
+		return 0;
+	return error__set(
+		error, -EPERM,
+		"user %s cannot answer HTTP requests: it must be one that runs nothing else, "
+		"not root or nobody",
+		name);
+}
+
 /* A name, or a number with or without a name. */
-static int look_up(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct error *error)
+static int look_up(struct front_user *ret, const char *name, struct error *error)
 {
 	bool is_number = *name && !name[strspn(name, "0123456789")] && strlen(name) <= 9;
-	const struct passwd *user =
-		is_number ? getpwuid((uid_t)strtoul(name, NULL, 10)) : getpwnam(name);
+	uid_t number = is_number ? (uid_t)strtoul(name, NULL, 10) : 0;
+	const struct passwd *user = is_number ? getpwuid(number) : getpwnam(name);
 
 	if (!user && !is_number)
 		return error__set(error, -EINVAL, "there is no user %s", name);
-	*ret_uid = user ? user->pw_uid : (uid_t)strtoul(name, NULL, 10);
-	*ret_gid = user && user->pw_gid ? user->pw_gid : *ret_uid;
-	return 0;
+	ret->uid = user ? user->pw_uid : number;
+	ret->gid = user && user->pw_gid ? user->pw_gid : ret->uid;
+	return check_kind(name, ret->uid, error);
 }
 
-static int unused(uid_t *ret_uid, gid_t *ret_gid, struct error *error)
+static int find_spare(struct front_user *ret, struct error *error)
 {
-	unsigned int first = 0;
-	struct error ignored = {};
+	unsigned int first;
+	ssize_t n = getrandom(&first, sizeof(first), GRND_NONBLOCK);
 
-	if (getrandom(&first, sizeof(first), 0) != sizeof(first))
-		return error__set(error, -errno, "getrandom: %s", strerror(errno));
-	for (unsigned int i = 0; i < TRIES; i++) {
+	for (unsigned int i = 0; n == sizeof(first) && i < NUMBERS; i++) {
 		uid_t uid = FIRST + (first + i) % NUMBERS;
 
-		if (!getpwuid(uid) && !getgrgid(uid) && !check("", uid, &ignored)) {
-			*ret_uid = *ret_gid = uid;
+		if (!getpwuid(uid) && !getgrgid(uid) && !process_of(uid)) {
+			ret->spare = uid;
 			return 0;
 		}
 	}
 	return error__set(error, -EBUSY,
-			  "there is no unused user for HTTP requests: create one with --user");
+			  "there is no unused user for HTTP requests: create one, and name it with "
+			  "--user");
 }
 
-int front_user__find(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct error *error)
+int front_user__find(struct front_user *ret, const char *name, struct error *error)
 {
 	struct error ignored = {};
-	int err;
 
-	if (name) {
-		err = look_up(name, ret_uid, ret_gid, error);
-		return err ? err : check(name, *ret_uid, error);
-	}
-	if (!look_up(FRONT_USER, ret_uid, ret_gid, &ignored) &&
-	    !check(FRONT_USER, *ret_uid, &ignored))
+	*ret = (struct front_user){ .name = name };
+	if (name)
+		return look_up(ret, name, error);
+	if (look_up(ret, FRONT_USER, &ignored))
+		ret->uid = 0;
+	return find_spare(ret, error);
+}
+
+int front_user__choose(const struct front_user *u, uid_t *ret_uid, gid_t *ret_gid,
+		       struct error *error)
+{
+	struct error busy = {};
+
+	*ret_uid = u->uid;
+	*ret_gid = u->gid;
+	if (u->name)
+		return check_busy(u->name, u->uid, error);
+	if (u->uid && !check_busy(FRONT_USER, u->uid, &busy))
 		return 0;
-	return unused(ret_uid, ret_gid, error);
+	*ret_uid = *ret_gid = u->spare;
+	return check_busy("with an unused number", u->spare, error);
 }
