@@ -71,8 +71,10 @@ def reason(error):
     return next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
 
 
-# Functions that call any method of the Java virtual machine
-CALLS_JAVA = {"reflect", "try_reflect", "java_method"}
+# Functions that call any method of the Java virtual machine, and those that open the files of their options
+REFUSED = {"reflect", "try_reflect", "java_method", "from_xml", "schema_of_xml"} | {
+    f"{way}_{kind}" for way in ("from", "to", "schema_of") for kind in ("avro", "protobuf")
+}
 
 
 def parts(gateway, node):
@@ -107,8 +109,8 @@ def refuse_escapes(gateway, plan):
             raise FleetError("TRANSFORM is refused: it executes programs")
         if kind == "UnresolvedFunction":
             name = list(each(node.nameParts().iterator()))[-1].lower()
-            if name in CALLS_JAVA:
-                raise FleetError(f"the function {name} is refused: it executes code")
+            if name in REFUSED:
+                raise FleetError(f"the function {name} is refused: it can execute code or open files")
         if kind == "UnresolvedRelation":
             names = list(each(node.multipartIdentifier().iterator()))
             if len(names) > 1:

@@ -71,6 +71,7 @@ queues()
 		job insert less 'INSERT INTO runs SELECT * FROM runs' && job drop less 'DROP VIEW runs' && job set less 'SET spark.a=b' &&
 		job reflects less "SELECT reflect('java.lang.System', 'nanoTime')" && job java less "SELECT * FROM runs WHERE (SELECT JAVA_METHOD('java.lang.System', 'nanoTime')) > 0" &&
 		job reads less 'WITH w AS (SELECT * FROM text.`/etc/passwd`) SELECT * FROM w' && job executes less "SELECT TRANSFORM (host) USING 'id' AS (x STRING) FROM runs" &&
+		job opens less "SELECT from_xml('<a/>', 'a STRING', map('rowValidationXSDPath', '/etc/passwd'))" &&
 		job hides less "SELECT IDENTIFIER('reflect')('java.lang.System', 'nanoTime')" &&
 		job writes less "INSERT OVERWRITE DIRECTORY '$PWD/$tmp/written' USING csv SELECT 1" && job create less 'CREATE TABLE t (a INT)' &&
 		job overflow less 'SELECT SUM(9223372036854775807 - events + events) AS n FROM runs' &&
@@ -117,7 +118,7 @@ errors()
 		failed $name 'only queries are accepted' || return 1
 	done
 	failed reflects 'the function reflect is refused' && failed java 'the function java_method is refused' && failed reads 'the table text./etc/passwd is refused' &&
-		failed executes 'TRANSFORM is refused' && failed hides 'IDENTIFIER\(\) is refused' || return 1
+		failed executes 'TRANSFORM is refused' && failed opens 'the function from_xml is refused' && failed hides 'IDENTIFIER\(\) is refused' || return 1
 	failed syntax 'SELEC' && failed unknown 'nothing' && failed two 'SYNTAX_ERROR|;' && failed overflow 'overflow' &&
 		failed missing 'none: the directory contains none of the tables' && failed nothing 'contains none of the tables' &&
 		failed bad 'rows.parquet' && [ ! -e "$tmp/written" ]
