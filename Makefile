@@ -55,7 +55,7 @@ WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-p
 	    -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=return-type
 CFLAGS   ?= -O2 -g
 INCLUDES := -Iinclude -Iuserspace -Ibuild/bpf -Ibuild/made
-# Of both programs; check/hardening.sh reads from them that each of these flags has had its effect.
+# Both programs are built with these flags; check/hardening.sh reads from them that each had its effect.
 HARDENING_x86        := -fcf-protection
 HARDENING_arm64      := -mbranch-protection=standard
 HARDENING            := -fPIE -fstack-protector-strong -fstack-clash-protection $(HARDENING_$(ARCH))
@@ -75,7 +75,7 @@ BPF_CFLAGS  = -target bpf -O2 -g -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wno-mis
 
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # clang also reports a null pointer + 0, which gcc and the next C standard allow
-FUZZ_CFLAGS := -O1 -g1 $(SANITIZERS) -fno-sanitize=pointer-overflow -DBLOCK_SIZE=0
+FUZZ_CFLAGS := -O1 -g1 -Wno-gnu-variable-sized-type-not-at-end $(SANITIZERS) -fno-sanitize=pointer-overflow -DBLOCK_SIZE=0
 
 OUT := $(if $(SHARED),build/mutants,$(if $(SAN),build/san,build))
 ifdef SAN

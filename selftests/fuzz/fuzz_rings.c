@@ -14,6 +14,7 @@
 #include "gotrace/record.h"
 #include "inline/inline_clock.h"
 #include "inline/inline_rings.h"
+#include "lib/clock.h"
 
 #define SLOTS	  4096u
 #define SECOND	  1000000000ull
@@ -25,7 +26,7 @@ enum { HEAD, TAIL, COUNTER, WORD, FIELD, RECORD, STACK, DRAIN, OPERATIONS };
 static struct {
 	char *area;
 	struct inline_rings *rings;
-	uint64_t now, latest, steps;
+	uint64_t now, steps;
 	uint64_t written[256]; /* slots: the rest of the area stays 0 */
 	unsigned int nwritten;
 	uint32_t seq[GT_INLINE_RINGS];
@@ -39,7 +40,8 @@ static uint32_t tid_of(void *ctx, uint64_t procid)
 static int take(void *ctx, unsigned int ring, const struct gt_record *rec, size_t size)
 {
 	if (ring >= GT_INLINE_RINGS || !gt_record_is_whole(rec, size) || !rec->tid ||
-	    (int32_t)(rec->seq - f.seq[ring]) <= 0 || ++f.steps > GT_INLINE_RINGS * SLOTS)
+	    (int32_t)(rec->seq - f.seq[ring]) <= 0 || rec->time > clock__now() ||
+	    ++f.steps > GT_INLINE_RINGS * SLOTS)
 		abort();
 	switch (rec->kind) {
 	case GT_EXECUTE:

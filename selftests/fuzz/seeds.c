@@ -561,6 +561,15 @@ static void save_rings(void)
 	put_operation(&b, WORD, 0, 40, 0);
 	put_operation(&b, DRAIN, 0, 0, 2000000000);
 	save("rings", "own", &b);
+
+	/* Two slots are rejected, whose counters of losses skip 2^30 numbers each. */
+	b.len = 0;
+	put_operation(&b, WORD, 0, 0, 0x4000000000000001);
+	put_operation(&b, WORD, 0, 1, 0x8000000000000002);
+	put_operation(&b, 0, 0, 0, 2);
+	put_operation(&b, RECORD, 0, GT_EXECUTE, 1ull << 32);
+	put_operation(&b, DRAIN, 0, 0, 1000000);
+	save("rings", "gaps", &b);
 }
 
 /* A call and a conditional jump that an inline probe has replaced: fuzz_leftover.c. */

@@ -34,6 +34,7 @@ struct reader {
 	bool has_given_up;
 	bool blocked, skips;   /* skips: up to the next first slot */
 	uint32_t seq, dropped; /* the last record's; the highest seen in a slot */
+	uint32_t gap;	       /* numbers that were skipped for `dropped` since the last record */
 };
 
 struct inline_rings {
@@ -215,7 +216,10 @@ static uint32_t dropped_before(struct reader *rd, uint32_t dropped)
 	if ((int32_t)more <= 0)
 		return 0;
 	rd->dropped = dropped;
-	return more < GAP_MAX ? more : GAP_MAX;
+	if (more > GAP_MAX - rd->gap)
+		more = GAP_MAX - rd->gap;
+	rd->gap += more;
+	return more;
 }
 
 static void reject(struct scan *s)
@@ -242,6 +246,7 @@ static int pass_on(struct scan *s, unsigned int ring, inline_rings_fn fn, void *
 		return 0;
 	}
 	rd->skips = false;
+	rd->gap = 0;
 	copy.rec.seq = ++rd->seq;
 	err = fn(ctx, ring, &copy.rec, size);
 	consume(s, slots);
