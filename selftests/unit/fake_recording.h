@@ -181,7 +181,7 @@ int poll(struct pollfd *fd, nfds_t n, int ms)
 	return (fd[0].revents != 0) + (fd[1].revents != 0);
 }
 
-/* The same, as a fortified build calls it. */
+/* A fortified build calls poll() by this name. */
 int __poll_chk(struct pollfd *fd, nfds_t n, int ms, size_t size);
 int __poll_chk(struct pollfd *fd, nfds_t n, int ms, size_t size)
 {

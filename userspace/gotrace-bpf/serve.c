@@ -38,8 +38,8 @@ static const struct argp_option options[] = {
 	  "/metrics, /targets, /debug/pprof/trace?seconds=N",
 	  0 },
 	{ "user", OPT_USER, "USER", 0,
-	  "answer HTTP requests as this user, who must run nothing else (default: gotrace-bpf, or an "
-	  "unused one)",
+	  "answer HTTP requests as this user, which must not run any other process (default: "
+	  "gotrace-bpf, or an unused one)",
 	  0 },
 	{ "config", OPT_CONFIG, "FILE", 0,
 	  "read more options from FILE: one per line, as in 'exe = NAME' (see CONFIGURATION FILE in "

@@ -165,8 +165,9 @@ static bool is_mount(char *line, const char *point, bool *ret_is_proc)
 }
 
 /*
- * The process opens its own executable there. From the kernel's list of its mounts, since what it has
- * mounted may be a file system that never answers. The list is missing only while the process ends.
+ * The process opens its own executable there. The check reads the kernel's list of the process's mounts,
+ * since a file system that the process has mounted may never answer. The list is missing only while the
+ * process ends.
  */
 static int check_proc(const struct process *proc, struct error *error)
 {

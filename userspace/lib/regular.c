@@ -172,7 +172,9 @@ static int walk__run(struct walk *w)
 		fd = open_done(w);
 		if (fd < 0)
 			return fd;
-		err = fstat(fd, &st) ? -errno : S_ISLNK(st.st_mode) ? follow(w, fd, &st) : 0;
+		err = regular__stat(fd, NULL, &st);
+		if (!err)
+			err = S_ISLNK(st.st_mode) ? follow(w, fd, &st) : 0;
 		if (err) {
 			close(fd);
 			return err;

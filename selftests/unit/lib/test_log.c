@@ -33,7 +33,7 @@ void syslog(int priority, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The same, as a fortified build calls it. */
+/* A fortified build calls syslog() by this name. */
 void __syslog_chk(int priority, int flag, const char *fmt, ...);
 void __syslog_chk(int priority, int flag, const char *fmt, ...)
 {

@@ -60,7 +60,7 @@ int poll(struct pollfd *p, nfds_t n, int timeout)
 	return errno ? -1 : (int)syscall(SYS_poll, p, n, timeout);
 }
 
-/* The same, as a fortified build calls it. */
+/* A fortified build calls poll() by this name. */
 int __poll_chk(struct pollfd *p, nfds_t n, int timeout, size_t size);
 int __poll_chk(struct pollfd *p, nfds_t n, int timeout, size_t size)
 {

@@ -111,7 +111,7 @@ static int open_by_name(const struct process *proc, const char *path, uint64_t i
 
 	snprintf(root, sizeof(root), "/proc/%d/root", proc->pid);
 	fd = regular__open_below(root, path, NULL);
-	if (fd >= 0 && (fstat(fd, &st) || fstatfs(fd, &fs) ||
+	if (fd >= 0 && (regular__stat(fd, NULL, &st) || fstatfs(fd, &fs) ||
 			(st.st_ino != inode && fs.f_type != OVERLAYFS_SUPER_MAGIC))) {
 		close(fd);
 		fd = -1;

@@ -172,35 +172,57 @@ TEST(an_exec_is_noticed)
 	process__deinit(&p);
 }
 
-/* Another process with the PID of one that was chosen is not that one. */
+static pid_t pausing(struct clone_args *args)
+{
+	pid_t pid = (pid_t)syscall(SYS_clone3, args, sizeof(*args));
+
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/*
+ * Another process with the PID of one that was chosen is not that one: its descriptor shows that, and so
+ * does the start time.
+ */
 TEST(its_pid_is_reused)
 {
-	struct clone_args args = { .exit_signal = SIGCHLD, .set_tid_size = 1 };
-	pid_t first = fork(), second;
+	struct clone_args args = { .exit_signal = SIGCHLD };
 	struct process p;
+	pid_t first, second = -1;
 
-	if (!first) {
-		pause();
-		_exit(0);
+	for (int tries = 0; second < 0 && tries < 10; tries++) { /* another process may get it */
+		args.set_tid_size = 0;
+		first = pausing(&args);
+		assert_int_equal(process__open(&p, first, NULL), 0);
+		assert_true(process__alive(&p) && process__is_same(&p));
+		end(first);
+		assert_false(process__alive(&p) || process__is_same(&p));
+		pause_ms(30); /* more than a tick of the start time */
+		args.set_tid = (uintptr_t)&first;
+		args.set_tid_size = 1;
+		second = pausing(&args);
+		if (second < 0)
+			process__deinit(&p);
+		if (geteuid()) /* who may not choose a PID */
+			return;
 	}
-	assert_int_equal(process__open(&p, first, NULL), 0);
-	assert_true(process__alive(&p) && process__is_same(&p));
-	kill(first, SIGKILL);
-	waitpid(first, NULL, 0);
-	args.set_tid = (uintptr_t)&first;
-	second = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
-	if (!second) {
-		pause();
-		_exit(0);
-	}
-	assert_false(process__alive(&p));
+	assert_int_equal(second, first);
+	assert_false(process__alive(&p) || process__is_same(&p));
+	close(p.pidfd);
+	p.pidfd = (int)syscall(SYS_pidfd_open, second, 0);
+	assert_true(process__alive(&p));
 	assert_false(process__is_same(&p));
 	process__deinit(&p);
-	if (geteuid()) /* who may not choose a PID */
-		return;
-	assert_int_equal(second, first);
-	kill(second, SIGKILL);
-	waitpid(second, NULL, 0);
+	end(second);
 }
 
 /* Runs until its standard input ends, or for some seconds by itself; both are long enough. */
