@@ -78,7 +78,9 @@ shows_progress()
 		assert all(l == f"{name}: {mib} MiB read, processing" for l in read), shown
 		for m in reading: # the time that is left, from the other figures, which are rounded
 		    left = size / 2**20 * (100 - int(m[1])) / 100
-		    assert left / (float(m[3]) + 0.06) - size / 2**20 / 100 / 0.05 - 1 < int(m[4]) < left / max(float(m[3]) - 0.06, 0.01) + 2, m[0]
+		    rate = float(m[3])
+		    longest = left / (rate - 0.06) + 2 if rate > 0.07 else float("inf") # 0.0 MiB/s may be any slow rate
+		    assert left / (rate + 0.06) - size / 2**20 / 100 / 0.05 - 1 < int(m[4]) < longest, m[0]
 		assert len(shown) <= 5 * seconds, (len(shown), seconds)
 		after = typed[typed.rindex(shown[-1]) + len(shown[-1]):]
 		assert after.startswith("\r\x1b[K"), repr(after[:40])
