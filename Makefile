@@ -151,7 +151,7 @@ fuzzers: $(FUZZERS:%=build/fuzz/%) build/fuzz/seeds-of-ours build/reference/corp
 
 # C, and the unit tests
 
-$(OUT)/obj/%.o: %.c
+$(OUT)/obj/%.o: %.c $(OUT)/obj/flags
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CCACHE) $(CC) $(OUR_CFLAGS) $(CFLAGS) $(NEW_DEPS) -c $< -o $@
@@ -202,6 +202,14 @@ $(OUT)/obj/userspace/sql/queries.o: build/made/sql/named_queries.h
 # each.
 LTO ?= $(if $(SAN)$(SHARED),,-flto=auto -ffat-lto-objects)
 NO_LTO := -fno-lto
+
+# Objects are built again when the flags change, whose file the end of this file writes then.
+FLAGS := $(CC) $(OUR_CFLAGS) $(CFLAGS) $(LTO)
+write_flags = mkdir -p $(OUT)/obj && echo '$(FLAGS)' >$(OUT)/obj/flags
+
+$(OUT)/obj/flags:
+	$(Q)$(write_flags)
+
 LTO_DIRS := $(FORMAT_DIRS) sequence rawfile inline capture
 $(call objects,$(filter $(call in_dirs,$(LTO_DIRS)),$(LIB_SRCS)) $(OFFLINE_SRCS)): OUR_CFLAGS += $(LTO)
 
@@ -634,4 +642,7 @@ help: ## list the targets and variables
 # Not for what builds nothing: the thousands of files take longer than the rest of the Makefile
 ifneq ($(filter-out print-% help clean,$(or $(MAKECMDGOALS),all)),)
 -include $(shell find build -path build/tmp -prune -o -name '*.d' -type f -print 2>/dev/null)
+ifneq ($(file <$(OUT)/obj/flags),$(FLAGS))
+$(shell $(write_flags))
+endif
 endif
