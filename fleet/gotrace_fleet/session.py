@@ -117,13 +117,18 @@ def refuse_escapes(gateway, plan):
                 raise FleetError(f"the table {'.'.join(names)} is refused: only those of the directory can be read")
 
 
+def trimmed(text):
+    """Returns a statement without what may follow it."""
+    return text.rstrip().rstrip(";")
+
+
 def checked(spark, text):
     """Returns the text of a query. Other statements are refused: Spark would execute them at once.
 
     A query is what can be in parentheses behind FROM."""
     from pyspark.errors import PySparkException
 
-    text = text.rstrip().rstrip(";")
+    text = trimmed(text)
     parse = spark._jsparkSession.sessionState().sqlParser().parsePlan
     try:
         plan = parse(text)
@@ -133,7 +138,7 @@ def checked(spark, text):
         parse(f"SELECT * FROM (\n{text}\n)")
     except PySparkException as error:
         raise FleetError("only queries are accepted, such as SELECT") from error
-    if text not in (known.rstrip().rstrip(";") for known in queries.load().values()):
+    if text not in map(trimmed, queries.load().values()):
         refuse_escapes(spark.sparkContext._gateway, plan)
     return text
 

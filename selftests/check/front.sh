@@ -246,7 +246,7 @@ stalled()
 	[ $status -eq 0 ] && answers 200 "$URL/metrics"
 }
 
-# Another process of nobody could kill one of nobody.
+# Processes of one user can kill each other, and many services run as the user nobody.
 has_a_user_of_its_own()
 {
 	local user

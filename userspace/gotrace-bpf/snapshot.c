@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -67,16 +66,6 @@ static const struct argp parser = {
 	NULL,
 	NULL,
 };
-
-static bool runs_this_program(int pid)
-{
-	struct stat own, other;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return !stat("/proc/self/exe", &own) && !stat(path, &other) && own.st_ino == other.st_ino &&
-	       own.st_dev == other.st_dev;
-}
 
 static bool blocks_signal(int pid)
 {
@@ -131,7 +120,7 @@ static int target_of(int pid)
 /* Whether it is a flight recorder, or the process that has started those of several processes. */
 static bool runs_flight(int pid)
 {
-	return runs_this_program(pid) && is_flight(pid) && blocks_signal(pid);
+	return process__runs_this_program(pid) && is_flight(pid) && blocks_signal(pid);
 }
 
 static bool examine(int pid, struct flight_recorder *ret)

@@ -151,17 +151,18 @@ static int check_privileges(const struct process *proc, struct error *error)
 			  proc->pid);
 }
 
-/* "36 35 98:0 /root /mount/point options [tags] - type source options" */
-static bool is_mount(char *line, const char *point, bool *ret_is_proc)
+/*
+ * "36 35 98:0 /root /mount/point options [tags] - type source options": what is mounted at /proc, if it is
+ * that mount.
+ */
+static void look_at_mount(char *line, bool *ret_is_proc)
 {
 	char *field = NULL, *type = strstr(line, " - ");
 
 	for (unsigned int i = 0; i < 5 && line; i++)
 		field = strsep(&line, " ");
-	if (!type || !field || strcmp(field, point))
-		return false;
-	*ret_is_proc = !strncmp(type, " - proc ", 8);
-	return true;
+	if (type && field && !strcmp(field, "/proc"))
+		*ret_is_proc = !strncmp(type, " - proc ", 8);
 }
 
 /*
@@ -181,7 +182,7 @@ static int check_proc(const struct process *proc, struct error *error)
 	if (!f)
 		return 0;
 	for (unsigned int i = 0; i < MOUNTS_MAX && getline(&line, &size, f) > 0; i++)
-		is_mount(line, "/proc", &found); /* a later one is above */
+		look_at_mount(line, &found); /* a later one is above */
 	free(line);
 	fclose(f);
 	if (found)

@@ -23,7 +23,6 @@
 
 #include "inline/inject.h"
 #include "lib/clock.h"
-#include "lib/regular.h"
 #include "target/process/process.h"
 
 #define STEP_MS 50
@@ -43,7 +42,6 @@ static bool is_in_our_namespace(const char *pid)
 static bool is_recorder(const char *pid)
 {
 	char path[64], exe[4096];
-	struct stat own, other;
 	const char *name;
 	ssize_t n;
 
@@ -51,10 +49,8 @@ static bool is_recorder(const char *pid)
 	n = readlink(path, exe, sizeof(exe) - 1);
 	exe[n > 0 ? n : 0] = '\0';
 	name = strrchr(exe, '/');
-	if (name && !strncmp(name, "/gotrace-bpf", 12))
-		return true;
-	return !regular__stat(-1, "/proc/self/exe", &own) && !regular__stat(-1, path, &other) &&
-	       own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+	return (name && !strncmp(name, "/gotrace-bpf", 12)) ||
+	       process__runs_this_program(atoi(pid));
 }
 
 /* A recorder with the capability to trace: no unprivileged user can give a lock to one. */

@@ -14,32 +14,23 @@
 #include <sys/random.h>
 
 #include "service/front_user.h"
+#include "target/process/process.h"
 
-#define NOBODY	    65534
-#define FIRST	    60706
-#define NUMBERS	    478
-#define STATUS_SIZE 4096 /* the user is in the first few hundred bytes */
+#define NOBODY	65534
+#define FIRST	60706
+#define NUMBERS 478
 
 /* Whether one of the process's four user IDs is that one. Zombies run nothing. */
-static bool runs_as(const char *pid, uid_t uid)
+static bool runs_as(int pid, uid_t uid)
 {
-	char path[32], text[STATUS_SIZE], *line, *state;
 	unsigned int id[4];
-	size_t n;
-	FILE *f;
+	char text[64];
 
-	snprintf(path, sizeof(path), "/proc/%.10s/status", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	n = fread(text, 1, sizeof(text) - 1, f);
-	fclose(f);
-	text[n] = '\0';
-	state = strstr(text, "\nState:\t");
-	line = strstr(text, "\nUid:");
-	return state && !strchr("ZX", state[8]) && line &&
-	       sscanf(line, "\nUid: %u %u %u %u", &id[0], &id[1], &id[2], &id[3]) == 4 &&
-	       (id[0] == uid || id[1] == uid || id[2] == uid || id[3] == uid);
+	return process__status(pid, "status", "Uid", text, sizeof(text)) &&
+	       sscanf(text, "%u %u %u %u", &id[0], &id[1], &id[2], &id[3]) == 4 &&
+	       (id[0] == uid || id[1] == uid || id[2] == uid || id[3] == uid) &&
+	       process__status(pid, "status", "State", text, sizeof(text)) && text[0] != 'Z' &&
+	       text[0] != 'X';
 }
 
 /* A process that runs as the user, or 0; a negative errno. */
@@ -52,7 +43,7 @@ static int process_of(uid_t uid)
 	if (!all)
 		return -errno;
 	while (!pid && (entry = readdir(all)))
-		if (isdigit((unsigned char)entry->d_name[0]) && runs_as(entry->d_name, uid))
+		if (isdigit((unsigned char)entry->d_name[0]) && runs_as(atoi(entry->d_name), uid))
 			pid = atoi(entry->d_name);
 	closedir(all);
 	return pid;

@@ -41,8 +41,8 @@ static void lock_own_memory(void)
 		_exit(2);
 }
 
-/* A program of this user, which locks its memory if it is to. */
-static void start(uid_t uid, bool locks)
+/* A process of this user, which locks its memory if it is to, and executes the shell if it is to. */
+static void start(uid_t uid, bool locks, bool executes)
 {
 	char byte;
 
@@ -53,11 +53,27 @@ static void start(uid_t uid, bool locks)
 	if (!child) {
 		if (locks)
 			lock_own_memory();
-		if (setresuid(uid, uid, uid) || write(from_child[1], "x", 1) != 1)
+		dup2(to_child[0], 0);
+		dup2(from_child[1], 1);
+		close(to_child[1]);
+		if (executes)
+			execl("/bin/sh", "gotrace-bpf", "-c", "echo x; read y", NULL);
+		if (executes || setresuid(uid, uid, uid) || write(1, "x", 1) != 1)
 			_exit(1);
-		_exit(read(to_child[0], &byte, 1) == 1);
+		_exit(read(0, &byte, 1) == 1);
 	}
 	assert_int_equal(read(from_child[0], &byte, 1), 1);
+}
+
+/* What has locked the memory of the child does not count. */
+static void expect_free(void)
+{
+	int fd;
+
+	assert_true(claim__await(child, 0));
+	fd = claim__take(child, 0, &err);
+	assert_true(fd >= 0);
+	close(fd);
 }
 
 TEST_WITH(one_at_a_time, NULL, end)
@@ -66,7 +82,7 @@ TEST_WITH(one_at_a_time, NULL, end)
 
 	if (geteuid())
 		return;
-	start(0, false);
+	start(0, false, false);
 	assert_true(claim__await(child, 0));
 	first = claim__take(child, 0, &err);
 	assert_true(first >= 0);
@@ -82,15 +98,10 @@ TEST_WITH(one_at_a_time, NULL, end)
 /* A lock of the program keeps neither a recorder away, nor a guardian that is to remove the probes. */
 TEST_WITH(locked_by_the_program, NULL, end)
 {
-	int fd;
-
 	if (geteuid())
 		return;
-	start(OTHER, true);
-	assert_true(claim__await(child, 0));
-	fd = claim__take(child, 0, &err);
-	assert_true(fd >= 0);
-	close(fd);
+	start(OTHER, true, false);
+	expect_free();
 }
 
 /* A process with this program and its capabilities counts as a recorder. */
@@ -98,7 +109,7 @@ TEST_WITH(locked_by_one_of_ours, NULL, end)
 {
 	if (geteuid())
 		return;
-	start(0, true);
+	start(0, true, false);
 	assert_false(claim__await(child, 20));
 	assert_int_equal(claim__take(child, 0, &err), -EBUSY);
 }
@@ -106,28 +117,10 @@ TEST_WITH(locked_by_one_of_ours, NULL, end)
 /* A program of root that inherits the lock is no recorder: attackers can start setuid programs. */
 TEST_WITH(inherited_by_a_program_of_root, NULL, end)
 {
-	char byte;
-	int fd;
-
 	if (geteuid())
 		return;
-	assert_int_equal(pipe(to_child) | pipe(from_child), 0);
-	child = fork();
-	if (child)
-		close(from_child[1]);
-	if (!child) {
-		lock_own_memory();
-		dup2(to_child[0], 0);
-		dup2(from_child[1], 1);
-		close(to_child[1]);
-		execl("/bin/sh", "gotrace-bpf", "-c", "echo x; read y", NULL);
-		_exit(1);
-	}
-	assert_int_equal(read(from_child[0], &byte, 1), 1);
-	assert_true(claim__await(child, 0));
-	fd = claim__take(child, 0, &err);
-	assert_true(fd >= 0);
-	close(fd);
+	start(0, true, true);
+	expect_free();
 }
 
 TEST(no_process)

@@ -119,6 +119,16 @@ static int check_status(struct process *proc, struct error *error)
 	return 0;
 }
 
+bool process__runs_this_program(pid_t pid)
+{
+	struct stat own, other;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return !regular__stat(-1, "/proc/self/exe", &own) && !regular__stat(-1, path, &other) &&
+	       own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
 static int open_exe(struct process *proc, struct error *error)
 {
 	struct stat st;

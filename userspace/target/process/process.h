@@ -39,6 +39,7 @@ struct process {
 ssize_t process__read_file(pid_t pid, const char *name, char *buf, size_t size);
 /* Copies the value of "KEY:" in /proc/PID/`file`: "status", or "task/TID/status". */
 bool process__status(pid_t pid, const char *file, const char *key, char *ret, size_t size);
+bool process__runs_this_program(pid_t pid); /* the same file as this process */
 /*
  * Negative errno with a reason: no process, kernel thread, zombie, no permission. Caller deinits.
  */
