@@ -210,7 +210,7 @@ static bool is_over(struct blackbox *b)
 
 	if (process__is_same(proc))
 		return false;
-	if (process__alive(proc))
+	if (process__was_replaced(proc))
 		b->stats->replaced = true;
 	else
 		b->stats->exited = true;

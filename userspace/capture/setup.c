@@ -7,14 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 
 #include "capture/hits.h"
 #include "capture/setup.h"
 #include "inline/inline_probes.h"
 #include "lib/clock.h"
 #include "lib/log.h"
-#include "lib/regular.h"
 #include "lib/steps.h"
 #include "target/process/csymbols.h"
 #include "target/process/slots.h"
@@ -73,14 +71,12 @@ static int still_the_program(const struct recorder_opts *opts, struct error *err
 {
 	struct process *proc = opts->process;
 	uint64_t bias = proc->bias;
-	struct stat st;
 
-	/* Not access(), which ignores capabilities. */
-	if (!process__alive(proc) || regular__stat(-1, proc->exe_path, &st))
+	if (process__was_replaced(proc))
+		return setup__replaced(opts, error);
+	if (!process__is_same(proc))
 		return error__set(error, -ESRCH,
 				  "process %d ended while probes were being attached", proc->pid);
-	if (!process__is_same(proc))
-		return setup__replaced(opts, error);
 	/*
 	 * The same program may have been executed again at another address: process__is_same() does
 	 * not notice that if the addresses of stacks are not randomized.

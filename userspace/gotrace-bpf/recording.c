@@ -413,7 +413,7 @@ enum recording_end recording__run(const struct recording *r, int *ret_status, st
 			log__debug("process %d is not recorded: %s", r->pid, error->text);
 			if (is_other(r, &an))
 				r->report->not_go = an.process.program_ino;
-			r->report->replaced = an.has_process && process__alive(&an.process);
+			r->report->replaced = an.has_process && process__was_replaced(&an.process);
 		}
 		error->text[0] = '\0';
 		end = RECORDING_NOTHING;

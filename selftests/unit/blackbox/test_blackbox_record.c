@@ -72,6 +72,11 @@ bool process__is_same(const struct process *proc)
 	return fake.now < fake.exits && fake.now < t.replaced_at;
 }
 
+bool process__was_replaced(const struct process *proc)
+{
+	return fake.now < fake.exits && fake.now >= t.replaced_at;
+}
+
 int kmod__open(struct kmod **ret, struct error *err)
 {
 	return t.kmod_error;

@@ -383,6 +383,15 @@ bool process__is_same(const struct process *proc)
 	       read_stat(proc->pid, START_STACK) == proc->start_stack;
 }
 
+/* What has a program now had one before, and it was another one. */
+bool process__was_replaced(const struct process *proc)
+{
+	struct stat now;
+
+	return !process__is_same(proc) && process__alive(proc) &&
+	       !regular__stat(-1, proc->exe_path, &now);
+}
+
 int process__check_same(const struct process *proc, struct error *error)
 {
 	if (process__is_same(proc))

@@ -67,6 +67,11 @@ bool process__alive(const struct process *proc);
  * another program and, with randomized addresses, of the same one.
  */
 bool process__is_same(const struct process *proc);
+/*
+ * Whether it executed another program. False for a process that is ending: before its end is visible,
+ * it has no program any more.
+ */
+bool process__was_replaced(const struct process *proc);
 /* 0, or -ESRCH with that reason. */
 int process__check_same(const struct process *proc, struct error *error);
 /*

@@ -161,14 +161,56 @@ TEST(an_exec_is_noticed)
 	pause_ms(100); /* the link changes before the stack's address does */
 	assert_int_equal(process__open(&p, child, NULL), 0);
 	assert_true(process__is_same(&p));
+	assert_false(process__was_replaced(&p));
 	assert_int_equal(write(in[1], "\n", 1), 1);
 	while (!strstr(now, "/cat"))
 		assert_true(readlink(exe, now, sizeof(now) - 1) > 0);
 	assert_true(process__alive(&p));
 	assert_false(process__is_same(&p));
+	assert_true(process__was_replaced(&p));
 	close(in[1]);
 	waitpid(child, NULL, 0);
-	assert_false(process__is_same(&p));
+	assert_false(process__is_same(&p) || process__was_replaced(&p));
+	process__deinit(&p);
+}
+
+static void *pause_in_thread(void *argument)
+{
+	(void)argument;
+	pause();
+	return NULL;
+}
+
+/* Before its end is visible, a process has no program any more: here, since its first thread has ended. */
+TEST(a_process_that_is_ending)
+{
+	char exe[64], to[256];
+	pthread_t thread;
+	struct process p;
+	int in[2];
+	pid_t child;
+	char byte;
+
+	assert_int_equal(pipe(in), 0);
+	child = fork();
+	if (!child) {
+		if (pthread_create(&thread, NULL, pause_in_thread, NULL) ||
+		    read(in[0], &byte, 1) != 1)
+			_exit(1);
+		syscall(SYS_exit, 0);
+	}
+	assert_int_equal(process__open(&p, child, NULL), 0);
+	assert_true(process__is_same(&p));
+	assert_int_equal(write(in[1], "x", 1), 1);
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", child);
+	while (readlink(exe, to, sizeof(to)) > 0)
+		pause_ms(1);
+	assert_true(process__alive(&p));
+	assert_false(process__is_same(&p) || process__was_replaced(&p));
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(in[0]);
+	close(in[1]);
 	process__deinit(&p);
 }
 
