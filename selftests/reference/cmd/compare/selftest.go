@@ -148,11 +148,12 @@ func relabel(t *tracefile.Transition, tab *tracefile.Tables) {
 	t.Stack = tab.Relabel(t.Stack, "main.wrong")
 }
 
-// swapNext exchanges a transition and the next one of the same goroutine, times left in place.
+// swapNext exchanges a transition and the next one of the same goroutine, times left in place. The
+// status with which a generation begins is none.
 func swapNext(ours *tracefile.Trace, at int) {
 	a := &ours.Transitions[at]
 	for i := at + 1; i < len(ours.Transitions); i++ {
-		if b := &ours.Transitions[i]; b.G == a.G {
+		if b := &ours.Transitions[i]; b.G == a.G && !b.Status() {
 			*a, *b = *b, *a
 			a.Time, b.Time = b.Time, a.Time
 			return
