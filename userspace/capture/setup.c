@@ -72,11 +72,12 @@ static int still_the_program(const struct recorder_opts *opts, struct error *err
 	struct process *proc = opts->process;
 	uint64_t bias = proc->bias;
 
-	if (process__was_replaced(proc))
-		return setup__replaced(opts, error);
 	if (!process__is_same(proc))
-		return error__set(error, -ESRCH,
-				  "process %d ended while probes were being attached", proc->pid);
+		return process__was_replaced(proc) ?
+			       setup__replaced(opts, error) :
+			       error__set(error, -ESRCH,
+					  "process %d ended while probes were being attached",
+					  proc->pid);
 	/*
 	 * The same program may have been executed again at another address: process__is_same() does
 	 * not notice that if the addresses of stacks are not randomized.

@@ -37,7 +37,7 @@ static struct {
 
 STUB(uint64_t, clock__wall_at, (uint64_t mono), mono + 1000)
 STUB(bool, process__is_same, (const struct process *), !t.ended && !t.replaced)
-STUB(bool, process__was_replaced, (const struct process *), t.replaced)
+STUB(bool, process__was_replaced, (const struct process *), t.replaced && !t.ended)
 
 int process__find_bias(struct process *proc, const struct elf_image *elf, struct error *err)
 {
@@ -294,6 +294,9 @@ TEST(changed_meanwhile)
 	t.replaced = true;
 	assert_int_equal(attach(), -ESRCH);
 	assert_string_equal(t.err.text, replaced);
+	t.ended = true;
+	assert_int_equal(attach(), -ESRCH);
+	assert_string_equal(t.err.text, ended);
 	set_up(NULL);
 	t.ended = true;
 	assert_int_equal(attach(), -ESRCH);

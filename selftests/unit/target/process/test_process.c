@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -194,6 +195,7 @@ TEST(a_process_that_is_ending)
 	assert_int_equal(pipe(in), 0);
 	child = fork();
 	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the test fails */
 		if (pthread_create(&thread, NULL, pause_in_thread, NULL) ||
 		    read(in[0], &byte, 1) != 1)
 			_exit(1);
