@@ -191,6 +191,30 @@ live_on_terminal()
 		text_is_clean "$TARGET_PID" && kill -KILL "$TARGET_PID"
 }
 
+# A recorder that fails after it was asked to end, as one does that found no room in its pipe for a second.
+quit_while_it_fails()
+{
+	mkdir "$tmp/bin" && cp build/gotrace "$tmp/bin/" && cat >"$tmp/bin/gotrace-bpf" <<-END && chmod +x "$tmp/bin/gotrace-bpf" || return 1
+		#!/bin/bash
+		trap 'kill %1; wait; touch "$tmp/failed"; exit 1' TERM
+		"$PWD/build/gotrace-bpf" "\$@" & wait
+	END
+	start_target selftrace "$ORACLE_GO" -duration 60s $FEW_SYSCALLS && tell_target start || return 1
+	on_terminal q 0 "$tmp/bin/gotrace" top -p "$TARGET_PID" >"$tmp/view" && [ -e "$tmp/failed" ] &&
+		text_is_clean "$TARGET_PID" && kill -KILL "$TARGET_PID"
+}
+
+fails()
+{
+	mkdir "$tmp/bin" && cp build/gotrace "$tmp/bin/" && cat >"$tmp/bin/gotrace-bpf" <<-END || return 1
+		#!/bin/bash
+		trap 'echo "gotrace-bpf: cannot write -" >&2; exit 1' TERM
+		cat "$long"
+		while :; do sleep 0.1; done
+	END
+	chmod +x "$tmp/bin/gotrace-bpf" && on_terminal q 0 "$tmp/bin/gotrace" top -p 1 >"$tmp/view" && grep -q 'cannot write -' "$tmp/view"
+}
+
 fails()
 {
 	! $READER top -p 999999999 >/dev/null 2>"$tmp/errors" && grep -q 'gotrace: gotrace-bpf has failed$' "$tmp/errors" &&
@@ -220,5 +244,6 @@ else
 fi
 try "-p records a process" live
 try "-p on a terminal" live_on_terminal
+try "q while the recorder fails" quit_while_it_fails
 try "failures" fails
 ktap_end

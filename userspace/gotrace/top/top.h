@@ -34,6 +34,7 @@ void top__print_json(const struct trace_window *w);
 struct top_recorder {
 	pid_t pid;    /* 0: there is none */
 	int messages; /* its stderr; -1: that of this process */
+	bool stopped; /* by top_recorder__stop() */
 };
 
 /*
@@ -43,8 +44,11 @@ struct top_recorder {
 int top_recorder__start(struct top_recorder *ret, const char *process, const char *requests,
 			bool quiet, struct error *error);
 /* Asks it to end the recording. The trace ends soon after. */
-void top_recorder__stop(const struct top_recorder *r);
-/* To be called after the end of the trace. 0, or a negative errno with the reason: it failed. */
+void top_recorder__stop(struct top_recorder *r);
+/*
+ * To be called after the end of the trace. 0, or a negative errno with the reason: it failed, and not since
+ * it was asked to end, when it may find no room in the pipe for the rest of the trace.
+ */
 int top_recorder__wait(struct top_recorder *r, struct error *error);
 
 /* What top.c reads. */

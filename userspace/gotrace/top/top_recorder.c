@@ -111,8 +111,9 @@ int top_recorder__start(struct top_recorder *ret, const char *process, const cha
 	return 0;
 }
 
-void top_recorder__stop(const struct top_recorder *r)
+void top_recorder__stop(struct top_recorder *r)
 {
+	r->stopped = true;
 	if (r->pid)
 		kill(r->pid, SIGTERM);
 }
@@ -120,6 +121,7 @@ void top_recorder__stop(const struct top_recorder *r)
 int top_recorder__wait(struct top_recorder *r, struct error *error)
 {
 	char rest[4096];
+	bool wanted = r->stopped;
 	int status = 0;
 
 	if (!r->pid)
@@ -130,7 +132,7 @@ int top_recorder__wait(struct top_recorder *r, struct error *error)
 	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	r->pid = 0;
-	if (WIFEXITED(status) && !WEXITSTATUS(status))
+	if (wanted || (WIFEXITED(status) && !WEXITSTATUS(status)))
 		return 0;
 	return error__set(error, -ECHILD, "%s has failed", RECORDER);
 }
