@@ -75,7 +75,8 @@ BPF_CFLAGS  = -target bpf -O2 -g -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wno-mis
 
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # clang also reports a null pointer + 0, which gcc and the next C standard allow
-FUZZ_CFLAGS := -O1 -g1 -Wno-gnu-variable-sized-type-not-at-end $(SANITIZERS) -fno-sanitize=pointer-overflow -DBLOCK_SIZE=0
+FUZZ_CFLAGS := -O1 -g1 -Wno-gnu-variable-sized-type-not-at-end $(SANITIZERS) -fno-sanitize=pointer-overflow -DBLOCK_SIZE=0 \
+	       -DCOUNT_PARSER_STEPS
 
 OUT := $(if $(SHARED),build/mutants,$(if $(SAN),build/san,build))
 ifdef SAN
@@ -102,9 +103,9 @@ LIB_SRCS  := $(filter-out $(patsubst %,\%_%.c,$(filter-out $(ARCH),$(ARCHS))),$(
 FUZZED_SRCS := $(filter $(call in_dirs,$(FORMAT_DIRS) flight target align names sequence rawfile trigger service inline),$(LIB_SRCS))
 FUZZED_SRCS := $(filter-out userspace/lib/arena.c userspace/target/process/cache_folder.c,$(FUZZED_SRCS)) \
 	       $(addprefix userspace/ship/,answer.c credentials.c journal.c place.c) \
-	       userspace/capture/sink.c userspace/capture/served.c $(patsubst %,userspace/blackbox/blackbox_%.c,write checkpoint \
+	       userspace/capture/labels.c userspace/capture/sink.c userspace/capture/served.c $(patsubst %,userspace/blackbox/blackbox_%.c,write checkpoint \
 	       stacks read) \
-	       $(addprefix selftests/fuzz/,arena.c make_trace.c patched.c)
+	       $(addprefix selftests/fuzz/,arena.c make_trace.c patched.c steps.c)
 FUZZED_PROGRAMS := $(foreach go,$(TARGET_GOS),$(go) $(go)-pie-stripped)
 FUZZERS   := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/fuzz_*.c))
 TOOL_SRCS := $(wildcard userspace/gotrace-bpf/*.c)

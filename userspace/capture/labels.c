@@ -18,6 +18,7 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/map.h"
+#include "lib/buf.h"
 #include "target/probe/labels_offset.h"
 #include "target/process/reader.h"
 #include "text/labels.h"
@@ -113,6 +114,7 @@ static int find_in_buckets(const struct process *proc, uint64_t at, unsigned int
 	for (unsigned int i = 0; i < n && !err; i++) {
 		b.overflow = at + i * sizeof(b);
 		while (b.overflow && *left && !err) {
+			PARSER_STEPS(8);
 			(*left)--;
 			err = process__read(proc, b.overflow, &b, sizeof(b));
 			for (unsigned int k = 0; k < 8 && !err; k++)
@@ -166,6 +168,7 @@ static void read_texts(const struct process *proc, const struct found_labels *f,
 	for (size_t i = 0; i < f->n; i++) {
 		char *at = room;
 
+		PARSER_STEPS(1);
 		if (read_string(proc, f->at[i].key, &at, &pair[n].key) &&
 		    read_string(proc, f->at[i].value, &at, &pair[n].value)) {
 			room = at;

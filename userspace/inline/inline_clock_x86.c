@@ -15,6 +15,7 @@
 
 #include "inline/inline_clock.h"
 #include "lib/clock.h"
+#include "lib/buf.h"
 
 #define SOURCE	     "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define TRIES	     5
@@ -184,6 +185,7 @@ static uint64_t find_segment(const struct inline_clock *c, uint64_t tsc)
 	if (tsc >= pair_at(c, high)->tsc)
 		return high; /* nearly always */
 	while (low < high) {
+		PARSER_STEPS(1);
 		middle = low + (high - low + 1) / 2;
 		if (pair_at(c, middle)->tsc <= tsc)
 			low = middle;

@@ -15,6 +15,7 @@
 #include "inline/inline_rings.h"
 
 #include "lib/clock.h"
+#include "lib/buf.h"
 
 #define PATIENCE       1000000000ull /* ns that a slot may stay uncommitted */
 #define SHORT_PATIENCE 10000000ull   /* the same, of a ring that has exhausted it before */
@@ -161,6 +162,7 @@ static unsigned int copy_pcs(const struct scan *s, union copy *c)
 	for (i = 1; i < slots; i++, done += n) {
 		uint64_t at = s->rd->at + i;
 
+		PARSER_STEPS(1);
 		n = depth - done < GT_INLINE_SLOT_PCS ? depth - done : GT_INLINE_SLOT_PCS;
 		if (!is_further(load_word(s, at), at))
 			return 0;
@@ -302,6 +304,7 @@ static int drain_ring(struct scan *s, unsigned int ring, inline_rings_fn fn, voi
 	int err = 0;
 
 	while (rd->at != s->head && !err) {
+		PARSER_STEPS(1);
 		s->word = load_word(s, rd->at);
 		if (is_first(s->word, rd->at))
 			err = pass_on(s, ring, fn, ctx);

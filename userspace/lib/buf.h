@@ -20,6 +20,17 @@
 #error "this architecture is not supported: docs/adding.md lists what it needs"
 #endif
 
+/*
+ * Counts the steps that a parser takes: an entry, a byte or a comparison each. The fuzz targets
+ * abort if it takes more than k*n + c of them for an input of n. Other builds do not count.
+ */
+#ifdef COUNT_PARSER_STEPS
+extern uint64_t parser_steps; /* without a lock: each fuzz target that looks at it has one thread */
+#define PARSER_STEPS(n) ((void)(parser_steps += (n)))
+#else
+#define PARSER_STEPS(n) ((void)sizeof(n)) /* not evaluated */
+#endif
+
 struct buf {
 	const unsigned char *start;
 	const unsigned char *pos;

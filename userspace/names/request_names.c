@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "lib/buf.h"
 #include "lib/unicode.h"
 #include "names/sql_text.h"
 
@@ -26,6 +27,7 @@ static void name__add(struct name *n, const char *text, size_t len)
 		len = REQUEST_NAME_MAX - n->len;
 	memcpy(n->text + n->len, text, len);
 	n->len += len;
+	PARSER_STEPS(len);
 }
 
 /* Makes it printable; a character that was cut is removed. */
@@ -54,6 +56,7 @@ static bool is_method(const struct request_part *p)
 	for (size_t i = 0; i < p->len; i++) {
 		unsigned char c = (unsigned char)p->text[i];
 
+		PARSER_STEPS(1);
 		if (!isalnum(c) && (!c || !strchr("!#$%&'*+-.^_`|~", c)))
 			return false;
 	}
@@ -85,6 +88,7 @@ static bool is_token(const char *text, size_t len)
 	for (size_t i = 0; i < len; i++, before = kind) {
 		unsigned char c = (unsigned char)text[i];
 
+		PARSER_STEPS(1);
 		if (!isalnum(c) && (!c || !strchr("-_.~=+", c)))
 			return false;
 		kind = isdigit(c) ? '0' : islower(c) ? 'a' : isupper(c) ? 'A' : 0;
@@ -107,6 +111,7 @@ static bool is_id(const char *text, size_t len)
 {
 	size_t digits = 0, hex = 0;
 
+	PARSER_STEPS(2 * len); /* is_address_of_mail() searches it, too */
 	for (size_t i = 0; i < len; i++) {
 		digits += isdigit((unsigned char)text[i]) != 0;
 		hex += isxdigit((unsigned char)text[i]) != 0;
@@ -129,6 +134,7 @@ static void add_path(struct name *n, const struct request_part *path)
 		const char *parameter = memchr(at, ';', len); /* RFC 3986, 3.3 */
 		size_t shown = parameter ? (size_t)(parameter - at) : len;
 
+		PARSER_STEPS(1 + len);
 		if (is_id(at, shown))
 			name__add(n, ID_TEXT, sizeof(ID_TEXT) - 1);
 		else
@@ -148,6 +154,7 @@ static void add_pattern(struct name *n, const struct request_part *pattern)
 	const char *slash = memchr(at, '/', pattern->len);
 
 	for (const char *p = at; slash && p < slash; p++) {
+		PARSER_STEPS(1);
 		if (*p == ' ' || *p == '\t')
 			at = p + 1;
 	}
@@ -200,6 +207,7 @@ static bool is_address(const struct request_part *p)
 	size_t digits = 0, dots = 0;
 
 	for (size_t i = 0; i < p->len; i++) {
+		PARSER_STEPS(1);
 		if (p->text[i] == ':')
 			return true;
 		digits += isdigit((unsigned char)p->text[i]) != 0;

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/buf.h"
+
 struct shaper {
 	const char *at, *end; /* of the statement, what is left */
 	char *ret;
@@ -35,6 +37,7 @@ static void put(struct shaper *s, const char *text, size_t len)
 	if (len > s->size - s->n)
 		len = s->size - s->n;
 	memcpy(s->ret + s->n, text, len);
+	PARSER_STEPS(len);
 	s->n += len;
 }
 
@@ -84,10 +87,12 @@ static size_t quoted(const struct shaper *s, char quote)
 	const char *close = memchr(s->at + 1, quote, (size_t)(s->end - s->at) - 1);
 	size_t slashes = 0;
 
+	PARSER_STEPS((size_t)((close ? close : s->end) - s->at));
 	if (!close)
 		return 0;
 	while (close - slashes - 1 > s->at && close[-1 - (ptrdiff_t)slashes] == '\\')
 		slashes++;
+	PARSER_STEPS(slashes);
 	return slashes % 2 ? 0 : (size_t)(close - s->at) + 1;
 }
 
@@ -139,11 +144,13 @@ static void take_identifier(struct shaper *s, char quote)
 /* Also of hexadecimal digits, and with an exponent, which may be signed. */
 static void take_number(struct shaper *s)
 {
+	const char *start = s->at;
 	char before = '\0';
 
 	while (s->at < s->end && (is_word(*s->at) || *s->at == '.' ||
 				  ((*s->at == '+' || *s->at == '-') && tolower(before) == 'e')))
 		before = *s->at++;
+	PARSER_STEPS((size_t)(s->at - start));
 	put_literal(s);
 }
 
@@ -160,6 +167,7 @@ static void take_dollar(struct shaper *s)
 	}
 	while (tag < left && is_word(s->at[tag]) && s->at[tag] != '$')
 		tag++;
+	PARSER_STEPS(tag);
 	if (shaper__char(s, tag) != '$') {
 		put_token(s, s->at, tag);
 		s->at += tag;
@@ -168,6 +176,7 @@ static void take_dollar(struct shaper *s)
 	tag++;
 	put_literal(s);
 	close = memmem(s->at + tag, left - tag, s->at, tag);
+	PARSER_STEPS(close ? (size_t)(close - s->at) : left);
 	if (close)
 		s->at = close + tag;
 	else
@@ -203,6 +212,7 @@ static void take_word(struct shaper *s)
 
 	while (is_word(shaper__char(s, len)))
 		len++;
+	PARSER_STEPS(len);
 	put_token(s, word, len);
 	s->at += len;
 	s->takes_table = names_table(s, word, len, after_distinct);
@@ -222,6 +232,7 @@ static void take_line(struct shaper *s, bool is_sure)
 
 	if (!end)
 		end = s->end;
+	PARSER_STEPS((size_t)(end - s->at));
 	while (!is_sure && s->at < end) {
 		if (strchr("'\"`$/", *s->at++)) {
 			put_over(s);
@@ -242,6 +253,7 @@ static bool take_comment(struct shaper *s)
 		take_line(s, false);
 	} else if (*s->at == '/' && shaper__char(s, 1) == '*') {
 		close = memmem(s->at + 2, (size_t)(s->end - s->at) - 2, "*/", 2);
+		PARSER_STEPS((size_t)((close ? close : s->end) - s->at));
 		/* PostgreSQL's comments nest; MySQL executes those that begin with '!' */
 		if (close && !memmem(s->at + 2, (size_t)(close - s->at) - 2, "/*", 2))
 			s->at = close + 2;
@@ -259,8 +271,10 @@ static bool is_unclear(const struct shaper *s)
 {
 	size_t quotes = 0;
 
-	for (const char *p = s->at; *s->at == '[' && p < s->end && *p != ']'; p++)
+	for (const char *p = s->at; *s->at == '[' && p < s->end && *p != ']'; p++) {
+		PARSER_STEPS(1);
 		quotes += *p == '\'' || *p == '"';
+	}
 	return quotes % 2;
 }
 
@@ -285,6 +299,7 @@ static void take(struct shaper *s)
 {
 	char c = *s->at;
 
+	PARSER_STEPS(1);
 	if (isspace((unsigned char)c)) {
 		s->space = true;
 		s->at++;

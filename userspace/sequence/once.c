@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/buf.h"
+
 #define PATIENCE_NS 2000000000ull /* a thread can be descheduled between its two records */
 
 struct once_item {
@@ -25,6 +27,7 @@ static size_t item_size(size_t len)
 
 static void remove_item(struct once *o, struct once_item *item)
 {
+	PARSER_STEPS(1);
 	map__remove(&o->map, item->number);
 	*(item->prev ? &item->prev->next : &o->first) = item->next;
 	*(item->next ? &item->next->prev : &o->last) = item->prev;

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/buf.h"
+
 int places__init(struct places *p, uint32_t n, size_t bytes_max,
 		 void (*drop)(void *ctx, struct placed *item), void *ctx)
 {
@@ -42,6 +44,7 @@ static struct placed *take_first(struct places *p)
 {
 	struct placed *item = p->first;
 
+	PARSER_STEPS(1);
 	p->first = item->next;
 	p->bytes -= item->bytes;
 	return item;

@@ -13,6 +13,7 @@
  */
 #include "sequence/boundary.h"
 #include "sequence/state_impl.h"
+#include "lib/buf.h"
 #include "text/labels.h"
 
 #include <errno.h>
@@ -82,6 +83,7 @@ static size_t label_set__write(const struct label_set *set, char *to)
 	for (uint32_t i = 0; i < set->n; i++) {
 		const struct label *l = &set->label[i];
 
+		PARSER_STEPS(1);
 		if (is_missing(l->key, l->key_text) || is_missing(l->value, l->value_text))
 			continue;
 		pair[n++] = (struct label_pair){ texts__held_bytes(l->key_text),
@@ -194,6 +196,7 @@ void labels__forget_changed(struct sequencer *s, const struct gt_record *const *
 		struct goroutine *g;
 		struct present *p;
 
+		PARSER_STEPS(1);
 		if (rec[i]->kind != GT_LABEL)
 			continue;
 		g = map__get(&s->model.by_addr, rec[i]->object);
@@ -233,6 +236,7 @@ void labels__begin_file(struct sequencer *s)
 	for (size_t i = 0; slot && i < n; i++) {
 		const struct kept_labels *kept = slot[i].value;
 
+		PARSER_STEPS(1);
 		if (!map__get(&s->user.present, slot[i].key) &&
 		    add_present(s, &(struct present){ .goid = slot[i].key, .len = kept->len },
 				kept->text))

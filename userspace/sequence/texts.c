@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/hash.h"
+#include "lib/buf.h"
 #include "sequence/once.h"
 #include "sequence/places.h"
 
@@ -70,8 +71,10 @@ static uint32_t whole_length(const struct gt_text *text)
 
 	if (!text->cut)
 		return len;
-	while (tail < 3 && tail < len && (bytes[len - 1 - tail] & 0xc0) == 0x80)
+	while (tail < 3 && tail < len && (bytes[len - 1 - tail] & 0xc0) == 0x80) {
+		PARSER_STEPS(1);
 		tail++;
+	}
 	if (tail == len)
 		return len;
 	want = bytes[len - 1 - tail];

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/buf.h"
 #include "text/labels.h"
 #include "text/quote.h"
 
@@ -49,6 +50,7 @@ static bool put_pair(struct outbuf *out, const struct label_pair *pair)
 {
 	struct trace_string key = pair->key;
 
+	PARSER_STEPS(1 + key.len + pair->value.len);
 	if (out->len && outbuf__put(out, SEPARATOR, sizeof(SEPARATOR) - 1, NULL))
 		return false;
 	if (is_plain_key(key) ? outbuf__put(out, key.data, key.len, NULL) :
