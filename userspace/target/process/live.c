@@ -11,9 +11,11 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "lib/array.h"
+#include "lib/buf.h"
 #include "target/arch/arch.h"
 #include "target/process/process.h"
 #include "target/process/reader.h"
@@ -34,9 +36,10 @@
 struct check {
 	const struct process *proc;
 	const struct layout *l;
-	uint64_t *ps; /* the values that m.p and m.oldp may have */
+	uint64_t *ps; /* the values that m.p and m.oldp may have, by id */
 	size_t nps;
-	uint64_t *ms; /* all Ms */
+	uint64_t *sorted_ps; /* the same, by address */
+	uint64_t *ms;	     /* all Ms; sorted once all are known */
 	size_t nms, ms_cap;
 	uint64_t *goids;
 	size_t ngoids;
@@ -59,14 +62,21 @@ static bool is_known_status(uint32_t status)
 	return status <= GS_DEADEXTRA && status != 5 && status != 7;
 }
 
-/* Whether the pointer is NULL or one of `n` addresses. */
+static int compare_words(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	PARSER_STEPS(1);
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Whether the pointer is NULL or one of `n` > 0 sorted addresses. A target may have 131,072 Ms and
+ * 65,536 Ps, each of which is looked up among the others.
+ */
 static bool is_one_of(const uint64_t *known, size_t n, uint64_t addr)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (known[i] == addr)
-			return true;
-	}
-	return !addr;
+	return !addr || bsearch(&addr, known, n, sizeof(*known), compare_words);
 }
 
 /* Checks members with small numbers; at a wrong offset there would likely be a pointer. */
@@ -124,7 +134,7 @@ static int check_m(const struct check *c, uint64_t addr, const struct go_m *m, s
 	if (!is_sane_stack(g0.stack_lo, g0.stack_hi))
 		return wrong(error, "m.g0 of %#llx has a stack %#llx to %#llx", HEX(addr),
 			     HEX(g0.stack_lo), HEX(g0.stack_hi));
-	if (!is_one_of(c->ps, c->nps, m->p) || !is_one_of(c->ps, c->nps, m->oldp))
+	if (!is_one_of(c->sorted_ps, c->nps, m->p) || !is_one_of(c->sorted_ps, c->nps, m->oldp))
 		return wrong(error, "the m at %#llx has a p at %#llx, and had one at %#llx",
 			     HEX(addr), HEX(m->p), HEX(m->oldp));
 	if (m->p && (go_p__read(c->proc, c->l, m->p, &p) || p.m != addr))
@@ -221,6 +231,7 @@ static int check_owners(const struct check *c, struct error *error)
 {
 	struct go_p p;
 
+	array__sort(c->ms, c->nms, sizeof(*c->ms), compare_words);
 	for (size_t i = 0; i < c->nps; i++) {
 		if (c->ps[i] && !go_p__read(c->proc, c->l, c->ps[i], &p) &&
 		    !is_one_of(c->ms, c->nms, p.m))
@@ -229,6 +240,16 @@ static int check_owners(const struct check *c, struct error *error)
 				"p %zu refers to an m at %#llx, which is not in the list of ms", i,
 				HEX(p.m));
 	}
+	return 0;
+}
+
+static int sort_ps(struct check *c)
+{
+	c->sorted_ps = malloc(c->nps * sizeof(*c->ps));
+	if (!c->sorted_ps)
+		return -ENOMEM;
+	memcpy(c->sorted_ps, c->ps, c->nps * sizeof(*c->ps));
+	array__sort(c->sorted_ps, c->nps, sizeof(*c->ps), compare_words);
 	return 0;
 }
 
@@ -244,7 +265,7 @@ static int check_ps(struct check *c, struct error *error)
 		return wrong(error, "its list of ps is invalid");
 	for (size_t i = 0; i < procs && !err; i++)
 		err = check_p(c, i, error);
-	return err;
+	return err ? err : sort_ps(c);
 }
 
 static bool is_sane_g(const struct go_g *g)
@@ -283,13 +304,6 @@ static int check_g(struct check *c, uint64_t addr, struct go_g *g, struct error 
 	return 0;
 }
 
-static int compare_goids(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Ids are never reused, so no two Gs have the same one, even if read at different times. */
 static int check_goids(struct check *c, struct error *error)
 {
@@ -300,7 +314,7 @@ static int check_goids(struct check *c, struct error *error)
 	if (c->waiting && !c->started)
 		return wrong(error, "none of %zu goroutines that wait has a start function",
 			     c->waiting);
-	array__sort(c->goids, c->ngoids, sizeof(*c->goids), compare_goids);
+	array__sort(c->goids, c->ngoids, sizeof(*c->goids), compare_words);
 	for (size_t i = 1; i < c->ngoids; i++) {
 		if (c->goids[i] == c->goids[i - 1])
 			return wrong(error, "two goroutines have the id %llu", HEX(c->goids[i]));
@@ -361,6 +375,7 @@ static int check_all(const struct process *proc, const struct layout *layout, st
 	if (!err)
 		err = check_gs(&c, error);
 	free(c.ps);
+	free(c.sorted_ps);
 	free(c.ms);
 	free(c.goids);
 	return err;

@@ -5,6 +5,7 @@
  */
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "unit/test.h"
 #include "target/process/process.h"
@@ -500,6 +501,36 @@ TEST(ended_ones)
 	assert_int_equal(checked(&l, &err), -EPROTO);
 	spare.curg = 0;
 	assert_int_equal(checked(&l, &err), -EPROTO);
+}
+
+/*
+ * The longest lists that are accepted, in an order other than that of their addresses: each m and p
+ * is looked up in them. The time shows if that is not a binary search: 3.7 s instead of 0.5 s.
+ */
+TEST(longest_lists)
+{
+	static struct fake_m m[MS_MAX - 2];
+	static uint64_t ps[PS_MAX];
+	struct layout l = begin();
+	clock_t began = clock();
+	struct error err;
+
+	for (size_t i = 0; i + 1 < MS_MAX - 2; i++)
+		m[i + 1].alllink = ADDR(m[i]);
+	for (size_t i = 0; i < PS_MAX; i++)
+		ps[i] = ADDR(rt.p[i ? 0 : 1]);
+	rt.p[1] = (struct fake_p){ .id = 0, .m = ADDR(m[0]) };
+	rt.p[0].m = ADDR(m[1]);
+	rt.m.alllink = ADDR(m[MS_MAX - 3]);
+	rt.m.p = 0;
+	rt.allp[0] = ADDR(ps);
+	rt.allp[1] = rt.allp[2] = PS_MAX;
+	rt.gomaxprocs = 1;
+	assert_int_equal(checked(&l, &err), 0);
+	print_message("%.2f s\n", (double)(clock() - began) / CLOCKS_PER_SEC);
+	rt.p[0].m = ADDR(m[1]) + 1;
+	assert_int_equal(checked(&l, &err), -EPROTO);
+	assert_non_null(strstr(err.text, "which is not in the list of ms"));
 }
 
 static int open_self(void **state)
