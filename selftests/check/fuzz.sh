@@ -2,11 +2,14 @@
 # tier: all
 # parallel: first
 # timeout: 600
-# long: 5400
+# long: 14400
 # Runs each fuzz target for a fixed number of executions from its seeds: a short form of `make fuzz`
-# that shows findings close to the seeds. check-long has ten times as many (FUZZ_RUNS).
+# that shows findings close to the seeds. check-long has ten times as many (FUZZ_RUNS), and 10^7 of
+# each target whose input the memory of a traced process supplies.
 # depends on: Makefile include userspace selftests/reference selftests/targets selftests/fuzz selftests/blackbox selftests/perfdata
 . "$(dirname "$0")/../lib.sh"
+
+memory='clocks labels leftover rings snapshot texts'
 
 # Objects are built before the lock is taken: nothing else writes them, and other scripts need the lock meanwhile.
 fuzzers_are_built()
@@ -34,5 +37,13 @@ if try "the fuzz targets build" fuzzers_are_built; then
 		try "$name" ran "$name"
 	done
 	note "$(tail -n 1 "$tmp/all")"
+	runs=$(by_tier '' '' 10000000x)
+	if [ -n "$runs" ]; then
+		selftests/fuzz/run "${memory// /,}" "$runs" >"$tmp/all" 2>&1
+		for name in $memory; do
+			try "fuzz_$name with memory of a process, $runs" ran "fuzz_$name"
+		done
+		note "$(tail -n 1 "$tmp/all")"
+	fi
 fi
 ktap_end
