@@ -583,14 +583,21 @@ static void save_leftover(const char *name, const char *file, uint8_t opcode)
 				  .code = code,
 				  .flag = code + GT_INLINE_CODE,
 				  .code_bytes = GT_INLINE_CODE,
-				  .nsites = 2 };
+				  .rings = code + 0x100000000,
+				  .ring_bytes = 4096,
+				  .slots = 64,
+				  .nsites = 3 };
 	struct bytes b = {};
 
+	for (unsigned int i = 0; i < left.nsites;
+	     i++) /* only the first one's jump leads into the area */
+		left.site[i].addr = addr - i * 0x40000000;
 	put(&b, &addr, sizeof(addr));
 	put(&b, file, GT_INLINE_JUMP);
 	put(&b, &opcode, 1);
 	put(&b, &distance, sizeof(distance));
 	put(&b, file + GT_INLINE_CALL, 1);
+	put(&b, "", 1);
 	put(&b, &left, sizeof(left));
 	save("leftover", name, &b);
 }
