@@ -11,91 +11,29 @@
  * process.
  */
 #include "service/sandbox.h"
-#include "lib/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/capability.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include "lib/confine.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #define MEMORY_LIMITED 0 /* the shadow memory of sanitizers takes terabytes of address space */
 #else
 #define MEMORY_LIMITED 1
 #endif
-
-static int compare_fds(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
-/* stdin may be a terminal, to which input could be pushed. */
-static int detach_standard_files(void)
-{
-	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	if (dup2(fd, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0)
-		return -errno;
-	if (fd > STDERR_FILENO)
-		close(fd);
-	return 0;
-}
-
-static int close_others(const struct sandbox_opts *opts)
-{
-	unsigned int from = STDERR_FILENO + 1;
-	int sorted[16];
-
-	if (opts->nfds > sizeof(sorted) / sizeof(sorted[0]))
-		return -EINVAL;
-	for (size_t i = 0; i < opts->nfds; i++)
-		sorted[i] = opts->fds[i];
-	array__sort(sorted, opts->nfds, sizeof(sorted[0]), compare_fds);
-	for (size_t i = 0; i < opts->nfds; i++) {
-		unsigned int fd = (unsigned int)sorted[i];
-
-		if (fd > from && close_range(from, fd - 1, 0))
-			return -errno;
-		from = fd + 1 > from ? fd + 1 : from;
-	}
-	return close_range(from, ~0u, 0) ? -errno : 0;
-}
-
-/*
- * The directory of an ended process in /proc is empty, and nothing can be created in it. Another one
- * would require a writable directory, and a unit of systemd may have none. The process that ends
- * shares its root directory with this one. It sends no signal at its end: SIGCHLD may be ignored, and
- * then waitpid() would lose its status.
- */
-static int enter_empty_root(void)
-{
-	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_FS, NULL, NULL, NULL, NULL);
-	int status;
-
-	if (pid < 0)
-		return -errno;
-	if (!pid)
-		_exit(chroot("/proc/self/fdinfo") || chdir("/") ? errno : 0);
-	while (waitpid(pid, &status, __WALL) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
-}
 
 static int change_user(const struct sandbox_opts *opts)
 {
@@ -105,25 +43,6 @@ static int change_user(const struct sandbox_opts *opts)
 	    setresuid(opts->uid, opts->uid, opts->uid))
 		return -errno;
 	return 0;
-}
-
-static int drop_capabilities(void)
-{
-	cap_t none = cap_init();
-	int err = 0;
-
-	/* Also removes the ambient capabilities: they must be permitted and inheritable. */
-	if (!none || cap_set_proc(none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		err = -errno;
-	cap_free(none);
-	return err;
-}
-
-static int limit(int what, uint64_t value)
-{
-	struct rlimit r = { value, value };
-
-	return setrlimit(what, &r) ? -errno : 0;
 }
 
 static uint64_t address_space(void)
@@ -141,14 +60,14 @@ static uint64_t address_space(void)
 
 static int set_limits(const struct sandbox_opts *opts, uint64_t used)
 {
-	int err = limit(RLIMIT_CORE, 0);
+	int err = confine__limit(RLIMIT_CORE, 0);
 
 	if (!err)
-		err = limit(RLIMIT_NPROC, 0);
+		err = confine__limit(RLIMIT_NPROC, 0);
 	if (!err)
-		err = limit(RLIMIT_NOFILE, opts->files);
+		err = confine__limit(RLIMIT_NOFILE, opts->files);
 	if (!err && MEMORY_LIMITED)
-		err = limit(RLIMIT_AS, used + opts->memory);
+		err = confine__limit(RLIMIT_AS, used + opts->memory);
 	return err;
 }
 
@@ -158,15 +77,13 @@ int sandbox__drop(const struct sandbox_opts *opts, struct error *error)
 	pid_t parent = getppid();
 	int err;
 
-	err = detach_standard_files();
-	if (!err)
-		err = close_others(opts);
+	err = confine__keep_only(opts->fds, opts->nfds);
 	if (err)
 		return error__set(error, err, "cannot close files: %s", strerror(-err));
 	if (!used)
 		return error__set(error, -EIO, "cannot read /proc/self/statm");
 	if (geteuid() == 0) {
-		err = enter_empty_root();
+		err = confine__enter_empty_root();
 		if (err)
 			return error__set(error, err, "cannot enter an empty root directory: %s",
 					  strerror(-err));
@@ -175,7 +92,7 @@ int sandbox__drop(const struct sandbox_opts *opts, struct error *error)
 			return error__set(error, err, "cannot change to user %u: %s", opts->uid,
 					  strerror(-err));
 	}
-	err = drop_capabilities();
+	err = confine__keep_capabilities(NULL, 0);
 	if (err)
 		return error__set(error, err, "cannot drop capabilities: %s", strerror(-err));
 	err = set_limits(opts, used);
