@@ -79,6 +79,21 @@ guardian_killed()
 	stop_recorder && code_is_clean && check_trace "$tmp/inline.trace"
 }
 
+# Without the process that traces, the guardian can do nothing: the recorder starts both again.
+tracer_killed()
+{
+	local first second
+
+	inline_background
+	recorder_is_live || return 1
+	first=$(guardian_of "$BACKGROUND_PID")
+	kill -KILL "$(pgrep -P "$first" gotrace-tracer)" || return 1
+	sleep 0.3
+	second=$(guardian_of "$BACKGROUND_PID")
+	[ -n "$second" ] && [ "$second" != "$first" ] || { echo "guardians: $first, $second"; return 1; }
+	stop_recorder && code_is_clean && check_trace "$tmp/inline.trace"
+}
+
 # The program runs on with the jumps in its code; the next recording finds them.
 both_killed()
 {
@@ -240,6 +255,7 @@ for after in 0.1 0.5; do
 	try "kill -9 of the recorder after $after s" recorder_killed_after $after
 done
 try "kill -9 of the guardian" guardian_killed
+try "kill -9 of the process that traces" tracer_killed
 try "kill -9 of both" both_killed
 expect_target done 120
 try "the target exits normally" stop_target

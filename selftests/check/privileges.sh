@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
-PTRACE=$((1 << 19)) FOLDER=$((1 << 1 | 1 << 3)) KILL=$((1 << 5))
+PTRACE=$((1 << 19)) FOLDER=$((1 << 1 | 1 << 3)) KILL=$((1 << 5)) SEARCH=$((1 << 2)) ADMIN=$((1 << 21)) NICE=$((1 << 23))
 
 status_of() # PID KEY
 {
@@ -69,6 +69,30 @@ of_a_command()
 	wait "$BACKGROUND_PID" && build/gotrace check "$tmp/command.trace"
 }
 
+# PID SECCOMP CAPABILITIES: permitted and effective are these, and the program that it could execute gets none
+keeps()
+{
+	local key have
+
+	have=$(for key in CapPrm CapEff CapAmb NoNewPrivs Seccomp; do status_of "$1" $key; done | tr '\n' ' ')
+	echo "$have"
+	[ "$have" = "$(printf '%016x %016x %016x 1 %d ' "$3" "$3" 0 "$2")" ]
+}
+
+# The guardian has a filter; the process that traces for it can have none, and therefore has no file but a socket.
+guardian_and_tracer()
+{
+	local guardian tracer
+
+	start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/inline.trace" --probes=inline
+	recorder_is_live || return 1
+	guardian=$(pgrep -P "$BACKGROUND_PID" gotrace-guard) && tracer=$(pgrep -P "$guardian" gotrace-tracer) || return 1
+	keeps "$guardian" 2 $((PTRACE | SEARCH | NICE | KILL)) && keeps "$tracer" 0 $((PTRACE | ADMIN | NICE | KILL)) || return 1
+	[ -z "$(ls -A "/proc/$guardian/root/")" ] && [ -z "$(ls -A "/proc/$tracer/root/")" ] &&
+		[ "$(readlink "/proc/$tracer/fd/"* | grep -vc '^/dev/null$')" -eq 1 ] &&
+		readlink "/proc/$tracer/fd/"* | grep -q '^socket:' && stop_recorder && build/gotrace check "$tmp/inline.trace"
+}
+
 # A deleted library has no path any more, but /proc/PID/map_files refers to it.
 deleted_library_is_open() # PID of the recorder
 {
@@ -104,6 +128,7 @@ tell_target start
 try "recording a process" of_a_process "$tmp" $PTRACE
 try "recording into a folder of another user" of_a_process_in_folder_of_other
 try "recording a command, which keeps its privileges" of_a_command
+[ "$(uname -m)" != x86_64 ] || try "the guardian of inline probes and its tracer" guardian_and_tracer
 try "a deleted library of a process is accessible" deleted_library_of_a_process
 kill "$TARGET_PID"
 ktap_end

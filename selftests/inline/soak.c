@@ -5,7 +5,7 @@
  * number of records, and for how long the thread that makes the system calls was held.
  *
  *	soak PID CYCLES [MS]	MS: how long to record in each cycle (default: 2)
- *	soak PID kill KILLS	kills the recorder, its guardian or both at a random point of a cycle
+ *	soak PID kill KILLS	kills the recorder, its guardian, the tracer or two at any point of a cycle
  *
  * Upstream: selftests/check/inline.sh, `make soak`. Uses no BPF.
  */
@@ -169,16 +169,17 @@ static bool more_remains(const struct soak *s, const struct remains *before)
 #define CYCLE_US_MIN 2000
 #define LATER_US     20000
 
-enum victim { RECORDER, GUARDIAN, BOTH, VICTIMS };
+enum victim { RECORDER, GUARDIAN, TRACER, BOTH, VICTIMS };
+static const char *const names[] = { "recorder", "guardian", "tracer", "recorder and guardian" };
 
-/* The guardian of `recorder`: its only child. 0: none. */
-static pid_t guardian_of(pid_t recorder)
+/* The only child: the guardian of a recorder, or the process that traces for a guardian. 0: none. */
+static pid_t child_of(pid_t parent)
 {
 	char path[64];
 	pid_t pid = 0;
 	FILE *in;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", recorder, recorder);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
 	in = fopen(path, "r");
 	if (!in)
 		return 0;
@@ -206,14 +207,15 @@ static bool await_children(pid_t recorder, bool killed)
 }
 
 /*
- * A recorder that is killed, or its guardian, `us` after its start. False: the recorder crashed, or
- * failed although only its guardian was killed.
+ * A recorder of which a process is killed `us` after its start. False: it crashed, or failed although it
+ * was not killed itself.
  */
 static bool kill_in_cycle(struct soak *s, enum victim victim, uint64_t us)
 {
 	struct error err = {};
 	uint64_t held;
-	pid_t recorder = fork(), guardian;
+	bool ends = victim == RECORDER || victim == BOTH;
+	pid_t recorder = fork(), guardian, tracer;
 
 	if (recorder < 0) {
 		perror("soak: fork");
@@ -226,12 +228,15 @@ static bool kill_in_cycle(struct soak *s, enum victim victim, uint64_t us)
 		_exit(1);
 	}
 	usleep((useconds_t)us);
-	guardian = guardian_of(recorder);
-	if (guardian && victim != RECORDER)
+	guardian = child_of(recorder);
+	tracer = guardian && victim == TRACER ? child_of(guardian) : 0;
+	if (tracer)
+		kill(tracer, SIGKILL);
+	if (guardian && (victim == GUARDIAN || victim == BOTH))
 		kill(guardian, SIGKILL);
-	if (victim != GUARDIAN)
+	if (ends)
 		kill(recorder, SIGKILL);
-	return await_children(recorder, victim != GUARDIAN);
+	return await_children(recorder, ends);
 }
 
 /*
@@ -257,13 +262,13 @@ static int soak_kills(struct soak *s, unsigned long kills)
 		if (victim != BOTH && good && code_is_clean(s))
 			continue;
 		if (victim != BOTH) {
-			fprintf(stderr, "soak: after kill %lu, of the %s\n", i,
-				victim == GUARDIAN ? "guardian" : "recorder");
+			fprintf(stderr, "soak: after kill %lu, of the %s\n", i, names[victim]);
 			return 1;
 		}
 		left += changed_at(s) != 0;
 		if (cycle(s, 1, &held, &err) || !code_is_clean(s)) {
-			fprintf(stderr, "soak: after kill %lu, of both: %s\n", i, err.text);
+			fprintf(stderr, "soak: after kill %lu, of the %s: %s\n", i, names[victim],
+				err.text);
 			return 1;
 		}
 	}

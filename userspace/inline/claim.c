@@ -23,6 +23,7 @@
 
 #include "inline/inject.h"
 #include "lib/clock.h"
+#include "lib/proc.h"
 #include "target/process/process.h"
 
 #define STEP_MS 50
@@ -34,7 +35,7 @@ static bool is_in_our_namespace(const char *pid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%.10s/ns/user", pid);
-	return !stat("/proc/self/ns/user", &own) && !stat(path, &other) &&
+	return !proc__stat("/proc/self/ns/user", &own) && !proc__stat(path, &other) &&
 	       own.st_ino == other.st_ino;
 }
 
@@ -46,7 +47,7 @@ static bool is_recorder(const char *pid)
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%.10s/exe", pid);
-	n = readlink(path, exe, sizeof(exe) - 1);
+	n = proc__readlink(path, exe, sizeof(exe) - 1);
 	exe[n > 0 ? n : 0] = '\0';
 	name = strrchr(exe, '/');
 	return (name && !strncmp(name, "/gotrace-bpf", 12)) ||
@@ -64,14 +65,16 @@ static bool is_trusted(const char *pid)
 }
 
 /* Whether the descriptor has a lock of our kind on that file: "1: OFDLCK  ADVISORY  WRITE -1 00:15:42 0 EOF" */
-static bool has_lock(int fdinfo, const char *name, const char *file)
+static bool has_lock(const char *fdinfo, const char *name, const char *file)
 {
-	int fd = openat(fdinfo, name, O_RDONLY | O_CLOEXEC);
-	char text[1024], *at;
+	char path[128], text[1024], *at;
 	ssize_t n;
+	int fd;
 
+	snprintf(path, sizeof(path), "%s/%.10s", fdinfo, name);
+	fd = proc__open(path);
 	if (fd < 0)
-		return errno != ENOENT && errno != ESRCH;
+		return fd != -ENOENT && fd != -ESRCH;
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
@@ -87,12 +90,11 @@ static bool holds(const char *pid, const char *file)
 	DIR *all;
 
 	snprintf(path, sizeof(path), "/proc/%.10s/fdinfo", pid);
-	all = opendir(path);
+	all = proc__opendir(path);
 	if (!all)
 		return errno != ENOENT && errno != ESRCH;
 	while (!found && (fd = readdir(all)))
-		found = isdigit((unsigned char)fd->d_name[0]) &&
-			has_lock(dirfd(all), fd->d_name, file);
+		found = isdigit((unsigned char)fd->d_name[0]) && has_lock(path, fd->d_name, file);
 	closedir(all);
 	return found;
 }
@@ -100,7 +102,7 @@ static bool holds(const char *pid, const char *file)
 static bool is_held_by_recorder(int fd)
 {
 	const struct dirent *entry;
-	DIR *all = opendir("/proc");
+	DIR *all = proc__opendir("/proc/");
 	bool held = false;
 	struct stat st;
 	char file[64];
@@ -158,19 +160,21 @@ int claim__refuse(pid_t pid, struct error *error)
 			  "another gotrace-bpf has inline probes in process %d: end it first", pid);
 }
 
-int claim__take(pid_t pid, unsigned int ms, struct error *error)
+int claim__take(pid_t pid, int mem_fd, unsigned int ms, struct error *error)
 {
-	int fd = inject__open(pid, O_RDWR, error), err;
+	int err = lock_within(mem_fd, F_OFD_SETLK, ms);
 
-	if (fd < 0)
-		return fd;
-	err = lock_within(fd, F_OFD_SETLK, ms);
-	if (!err)
-		return fd;
-	close(fd);
-	return err == -EAGAIN ? claim__refuse(pid, error) :
-				error__set(error, err, "cannot lock the memory of process %d: %s",
-					   pid, strerror(-err));
+	if (!err || err == -EAGAIN)
+		return err ? claim__refuse(pid, error) : 0;
+	return error__set(error, err, "cannot lock the memory of process %d: %s", pid,
+			  strerror(-err));
+}
+
+void claim__release(int mem_fd)
+{
+	struct flock lock = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
+
+	fcntl(mem_fd, F_OFD_SETLK, &lock);
 }
 
 bool claim__await(pid_t pid, unsigned int ms)

@@ -3,7 +3,6 @@
 #include "inline/guardian.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,12 +11,13 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "inline/claim.h"
+#include "inline/guardian_filter.h"
+#include "lib/confine.h"
 #include "lib/log.h"
 
 #define RETRY_MS 100 /* between attempts to restore the code, once the recorder has ended */
@@ -40,30 +40,6 @@ struct answer {
 /* ---- in the guardian ---- */
 
 /*
- * Nothing of the recorder may live on in this process: BPF links, the trace file, pipes. Its
- * descriptors end up as 3 to 5.
- */
-static int keep_only(int *socket, int *exe, int *pidfd)
-{
-	int *const keep[] = { socket, exe, pidfd };
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC), high[3];
-
-	for (int i = 0; i < 3; i++) {
-		high[i] = fcntl(*keep[i], F_DUPFD_CLOEXEC, 64);
-		if (high[i] < 0)
-			return -errno;
-	}
-	dup2(null, STDIN_FILENO);
-	dup2(null, STDOUT_FILENO);
-	for (int i = 0; i < 3; i++) {
-		*keep[i] = 3 + i;
-		if (dup3(high[i], *keep[i], O_CLOEXEC) < 0)
-			return -errno;
-	}
-	return syscall(SYS_close_range, 6, ~0u, 0) ? -errno : 0;
-}
-
-/*
  * Changes the target while other processes of the machine do not delay this one, which sleeps most of
  * that time. Without CAP_SYS_NICE they do. A policy that the user has chosen remains.
  */
@@ -80,23 +56,42 @@ static int hurry(int (*change)(struct installation *, struct error *), struct in
 	return err;
 }
 
-static int install(struct installation *s, int *claim, struct error *error)
+static int install(struct installation *s, struct error *error)
 {
-	if (*claim < 0)
-		*claim = claim__take(s->proc->pid, CLAIM_MS, error);
-	return *claim < 0 ? *claim : hurry(installation__install, s, error);
+	int err = claim__take(s->proc->pid, s->mem_fd, CLAIM_MS, error);
+
+	return err ? err : hurry(installation__install, s, error);
 }
 
-static void answer(struct installation *s, int socket, enum request request, int *claim)
+static bool has_ended(int tracer)
+{
+	struct pollfd fd = { .fd = tracer };
+
+	return poll(&fd, 1, 0) > 0;
+}
+
+/* False: there is none any more. Without its tracer this process can do nothing; the recorder starts another. */
+static bool await_request(int socket, int tracer, enum request *ret)
+{
+	struct pollfd fd[] = { { .fd = socket, .events = POLLIN }, { .fd = tracer } };
+
+	while (poll(fd, 2, -1) < 0 && errno == EINTR)
+		;
+	return recv(socket, ret, sizeof(*ret), MSG_DONTWAIT) == sizeof(*ret);
+}
+
+static void answer(struct installation *s, int socket, int tracer, enum request request)
 {
 	struct answer a = {};
 
 	if (request == INSTALL)
-		a.err = install(s, claim, &a.error);
+		a.err = install(s, &a.error);
 	else if (request == REMOVE)
 		a.err = hurry(installation__remove, s, &a.error);
 	else
 		a.err = installation__switch(s, request == SWITCH_ON);
+	if (a.err && has_ended(tracer))
+		return;
 	a.in = s->in;
 	a.held_ns = s->held_ns;
 	send(socket, &a, sizeof(a), MSG_NOSIGNAL);
@@ -106,34 +101,31 @@ static void answer(struct installation *s, int socket, enum request request, int
  * Holds the claim only during the attempt: another recorder, which may have more privileges, can take
  * it between two attempts, and removes what is left.
  */
-static int try_to_restore(struct installation *s, int *claim, struct error *error)
+static int try_to_restore(struct installation *s, struct error *error)
 {
-	int err;
+	int err = claim__take(s->proc->pid, s->mem_fd, 0, error);
 
-	if (*claim < 0)
-		*claim = claim__take(s->proc->pid, 0, error);
-	err = *claim == -EBUSY ? *claim : hurry(installation__remove, s, error);
-	if (*claim >= 0)
-		close(*claim);
-	*claim = -1;
+	if (err != -EBUSY)
+		err = hurry(installation__remove, s, error);
+	claim__release(s->mem_fd);
 	return err;
 }
 
 /* The recorder has ended, whatever the reason. */
-static void restore(struct installation *s, int pidfd, int claim)
+static void restore(struct installation *s, int pidfd, int tracer)
 {
-	struct pollfd fd = { .fd = pidfd, .events = POLLIN };
+	struct pollfd fd[] = { { .fd = pidfd, .events = POLLIN }, { .fd = tracer } };
 	struct error why = {};
 	int tries = 0;
 
 	/* The recorder's terminal or pipe is not for this process any more. */
 	log__to_syslog();
 	dup2(STDOUT_FILENO, STDERR_FILENO);
-	while (try_to_restore(s, &claim, &why)) {
+	while (try_to_restore(s, &why)) {
 		if (!tries++)
 			log__msg("%s; trying again until that is possible", why.text);
 		why.text[0] = '\0';
-		if (poll(&fd, 1, tries < RETRIES ? RETRY_MS : LATER_MS) > 0)
+		if (poll(fd, 2, tries < RETRIES ? RETRY_MS : LATER_MS) > 0)
 			return;
 	}
 }
@@ -141,23 +133,27 @@ static void restore(struct installation *s, int pidfd, int claim)
 static void serve(struct installation *s, int socket)
 {
 	struct process *proc = (struct process *)s->proc;
+	const int keep[] = { socket, proc->exe_fd, proc->pidfd, s->mem_fd, s->proc_fd };
 	struct elf_image *elf;
 	enum request request;
-	int claim = -1;
+	int tracer;
 
 	prctl(PR_SET_NAME, "gotrace-guard");
 	signal(SIGPIPE, SIG_IGN);
 	setsid(); /* a signal to the recorder's process group is not for this process */
 	setpriority(PRIO_PROCESS, 0, NICE);
-	if (keep_only(&socket, &proc->exe_fd, &proc->pidfd) ||
-	    elf_image__open(&elf, proc->exe_fd, proc->exe, NULL))
+	if (confine__keep_only(keep, 5) || elf_image__open(&elf, proc->exe_fd, proc->exe, NULL))
+		return;
+	tracer = tracer__start(proc->pid);
+	if (tracer < 0 || guardian__confine(s->proc_fd))
 		return;
 	s->elf = elf;
 	if (s->patched) /* in place of a guardian that was killed */
-		claim = claim__take(proc->pid, CLAIM_MS, NULL);
-	while (recv(socket, &request, sizeof(request), 0) == sizeof(request))
-		answer(s, socket, request, &claim);
-	restore(s, proc->pidfd, claim);
+		claim__take(proc->pid, s->mem_fd, CLAIM_MS, NULL);
+	while (await_request(socket, tracer, &request))
+		answer(s, socket, tracer, request);
+	if (!has_ended(tracer))
+		restore(s, proc->pidfd, tracer);
 }
 
 /* ---- in the recorder ---- */
@@ -175,7 +171,6 @@ int guardian__start(struct guardian *g, const struct installation *s, struct err
 		struct installation own = *s;
 
 		close(ends[0]);
-		own.mem_fd = -1;
 		serve(&own, ends[1]);
 		_exit(0);
 	}

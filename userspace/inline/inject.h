@@ -89,6 +89,13 @@ bool injection__uses(const struct injection *inj, uint64_t addr, uint64_t size);
  */
 int injection__end(struct injection *inj, struct error *error, uint64_t *ret_held);
 
+/*
+ * Starts the process that traces threads of process `pid`, unless there is one. Before this process gets
+ * a filter of system calls, which that one would have, too. Returns a descriptor, which hangs up when that
+ * process has ended, or a negative errno.
+ */
+int tracer__start(pid_t pid);
+
 /* Opens /proc/PID/mem; a negative errno with a reason. */
 int inject__open(pid_t pid, int mode, struct error *error);
 /* All `size` bytes; 0 or -EIO. */

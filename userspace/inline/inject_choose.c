@@ -16,6 +16,7 @@
 
 #include "inline/inject_impl.h"
 #include "lib/clock.h"
+#include "lib/proc.h"
 #include "target/process/process.h"
 
 #define PATIENCE (2000 * MS) /* until a thread sleeps */
@@ -85,15 +86,14 @@ static bool sleeps_now(pid_t pid, pid_t tid, unsigned int turn)
 /* -EPERM of PTRACE_SEIZE has several causes. */
 static int explain_eperm(pid_t pid, pid_t tid, bool seccomp, struct error *error)
 {
-	char text[64], path[64];
+	char text[64];
 	int tracer;
 
 	if (!status(pid, tid, "State", text, sizeof(text)) || text[0] == 'Z' || text[0] == 'X')
 		return -EAGAIN; /* it is exiting */
 	tracer = status(pid, tid, "TracerPid", text, sizeof(text)) ? atoi(text) : 0;
-	snprintf(path, sizeof(path), "/proc/self/task/%d", tracer);
-	if (tracer > 0 && !access(path, F_OK))
-		return -EAGAIN; /* a thread of ours that is about to detach */
+	if (tracer > 0 && process__runs_this_program(tracer))
+		return -EAGAIN; /* one of ours, which is about to detach */
 	if (tracer > 0)
 		return error__set(error, -EBUSY,
 				  "process %d is traced by process %d: detach that debugger, or "
@@ -180,7 +180,7 @@ static int try_threads(struct tracee *t, const struct inject_target *target, uns
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", target->pid);
-	dir = opendir(path);
+	dir = proc__opendir(path);
 	if (!dir)
 		return error__set(error, -ESRCH, "process %d ended", target->pid);
 	while (err == -EAGAIN && (entry = readdir(dir))) {

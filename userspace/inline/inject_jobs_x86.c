@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ptrace requests for one traced thread, which the tracing thread makes: see inject_tracee.c.
+ * The ptrace requests for one traced thread, which a thread of the tracing process makes: see
+ * inject_tracer.c.
  *
- * Each wait is without a limit here. A job returns early (-ETIMEDOUT) once its caller has given up.
+ * Each wait is without a limit here. A job returns early (-ETIMEDOUT) once nobody waits for it.
  *
  * waitid(WSTOPPED) leaves the exit status of a child to those parts of this process that wait for
  * it.
@@ -34,7 +35,7 @@
 #define PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG 0x4211
 #endif
 
-static long trace(const struct tracee *t, enum __ptrace_request request, uintptr_t addr,
+static long trace(const struct traced *t, enum __ptrace_request request, uintptr_t addr,
 		  uintptr_t data)
 {
 	INJECT_STEP();
@@ -42,7 +43,7 @@ static long trace(const struct tracee *t, enum __ptrace_request request, uintptr
 }
 
 /* Waits for the next stop: signal | event << 8. -ESRCH: the thread has ended. */
-static int wait_for_stop(struct tracee *t)
+static int wait_for_stop(struct traced *t)
 {
 	siginfo_t info = {};
 
@@ -56,7 +57,7 @@ static int wait_for_stop(struct tracee *t)
 	return info.si_status;
 }
 
-static int resume(struct tracee *t, enum __ptrace_request request, int signal)
+static int resume(struct traced *t, enum __ptrace_request request, int signal)
 {
 	long err = trace(t, request, 0, (uintptr_t)signal);
 
@@ -65,14 +66,14 @@ static int resume(struct tracee *t, enum __ptrace_request request, int signal)
 }
 
 /* Only the sender itself may claim a code >= 0 or SI_TKILL: do_rt_tgsigqueueinfo(). */
-static void send_signal(const struct tracee *t, siginfo_t *info)
+static void send_signal(const struct traced *t, siginfo_t *info)
 {
 	INJECT_STEP();
 	if (syscall(SYS_rt_tgsigqueueinfo, t->pid, t->tid, info->si_signo, info))
 		syscall(SYS_tgkill, t->pid, t->tid, info->si_signo);
 }
 
-static void send_signals(struct tracee *t)
+static void send_signals(struct traced *t)
 {
 	for (unsigned int i = 0; i < t->signals; i++)
 		send_signal(t, &t->signal[i]);
@@ -83,7 +84,7 @@ static void send_signals(struct tracee *t)
  * Suppresses the signal of a signal-delivery-stop. Like the kernel, keeps one of each standard
  * signal, and each real-time signal. -EBUSY: there are too many; this one is pending again.
  */
-static int keep_signal(struct tracee *t, siginfo_t *info)
+static int keep_signal(struct traced *t, siginfo_t *info)
 {
 	for (unsigned int i = 0; i < t->signals && info->si_signo < REALTIME; i++)
 		if (t->signal[i].si_signo == info->si_signo)
@@ -108,7 +109,7 @@ static bool is_fault(const siginfo_t *info)
  * Handles a signal-delivery-stop: which signal to continue with. SIGSTOP has no handler, and must
  * not be kept, because a SIGCONT that follows would come too early.
  */
-static int take_signal(struct tracee *t, int signal)
+static int take_signal(struct traced *t, int signal)
 {
 	siginfo_t info;
 
@@ -121,7 +122,7 @@ static int take_signal(struct tracee *t, int signal)
 	return keep_signal(t, &info);
 }
 
-static int detach(struct tracee *t, int signal)
+static int detach(struct traced *t, int signal)
 {
 	long err = t->held ? trace(t, PTRACE_DETACH, 0, (uintptr_t)signal) : -ESRCH;
 
@@ -129,14 +130,14 @@ static int detach(struct tracee *t, int signal)
 	return (int)err;
 }
 
-long job__release(struct tracee *t)
+long job__release(struct traced *t)
 {
 	send_signals(t);
 	return detach(t, 0);
 }
 
 /* Until the stop of PTRACE_INTERRUPT. */
-static int wait_for_interrupt(struct tracee *t)
+static int wait_for_interrupt(struct traced *t)
 {
 	for (unsigned int stops = 0; stops < STOPS_MAX; stops++) {
 		int stop = wait_for_stop(t), signal;
@@ -145,7 +146,7 @@ static int wait_for_interrupt(struct tracee *t)
 			return stop;
 		if (stop >> 8 == PTRACE_EVENT_STOP)
 			return (stop & 0xff) == SIGTRAP ? 0 : -EBUSY; /* a group-stop */
-		if (t->late)
+		if (tracer__is_abandoned(t))
 			return -ETIMEDOUT;
 		signal = stop >> 8 ? 0 : take_signal(t, stop);
 		if (signal < 0) {
@@ -159,7 +160,7 @@ static int wait_for_interrupt(struct tracee *t)
 }
 
 /* Before Linux 6.4 the first call fails with SIGSYS instead. */
-static bool dispatches(struct tracee *t)
+static bool dispatches(struct traced *t)
 {
 	struct {
 		uint64_t mode, selector, offset, len;
@@ -170,7 +171,7 @@ static bool dispatches(struct tracee *t)
 	       config.mode;
 }
 
-static bool blocks_batch_end(struct tracee *t)
+static bool blocks_batch_end(struct traced *t)
 {
 	uint64_t mask;
 
@@ -182,14 +183,14 @@ static bool blocks_batch_end(struct tracee *t)
  * Only in a stop: a thread that ran with the option would run without its filter. The kernel clears it
  * if this process ends.
  */
-static long suspend_seccomp(const struct tracee *t, bool suspend)
+static long suspend_seccomp(const struct traced *t, bool suspend)
 {
 	if (!t->has_filter)
 		return 0;
 	return trace(t, PTRACE_SETOPTIONS, 0, OPTIONS | (suspend ? PTRACE_O_SUSPEND_SECCOMP : 0));
 }
 
-long job__hold(struct tracee *t)
+long job__hold(struct traced *t)
 {
 	long err = trace(t, PTRACE_SEIZE, 0, OPTIONS);
 
@@ -213,14 +214,14 @@ long job__hold(struct tracee *t)
 }
 
 /* PTRACE_PEEKTEXT as the kernel has it, which stores the word. */
-long job__peek(struct tracee *t)
+long job__peek(struct traced *t)
 {
 	INJECT_STEP();
 	return syscall(SYS_ptrace, PTRACE_PEEKTEXT, t->tid, t->addr, &t->word) ? -errno : 0;
 }
 
 /* Runs to the next stop at a system call. */
-static int run_to_syscall(struct tracee *t)
+static int run_to_syscall(struct traced *t)
 {
 	int signal = 0;
 
@@ -232,7 +233,7 @@ static int run_to_syscall(struct tracee *t)
 		stop = wait_for_stop(t);
 		if (stop < 0)
 			return stop;
-		if (t->late)
+		if (tracer__is_abandoned(t))
 			return -ETIMEDOUT;
 		if (stop == SYSCALL_STOP)
 			return 0;
@@ -247,7 +248,7 @@ static int run_to_syscall(struct tracee *t)
  * At an entry stop: whether the system call is that of the stub, as it was made to be. Another thread
  * of the process can change the instruction.
  */
-static bool is_our_call(struct tracee *t)
+static bool is_our_call(struct traced *t)
 {
 	const struct user_regs_struct *c = &t->call;
 	const uint64_t arg[] = { c->rdi, c->rsi, c->rdx, c->r10, c->r8, c->r9 };
@@ -264,7 +265,7 @@ static bool is_our_call(struct tracee *t)
  * At the entry stop of a sched_yield(): makes it the call that is wanted. The kernel looks at the
  * thread's seccomp filter after that stop, and the thread runs no code of its own before the exit stop.
  */
-static long replace_call(struct tracee *t)
+static long replace_call(struct traced *t)
 {
 	long err = suspend_seccomp(t, true), cleared;
 
@@ -281,7 +282,7 @@ static long replace_call(struct tracee *t)
  * The thread enters sched_yield(), which each Go program calls, and the number is replaced at the
  * system call's entry stop: if this process is killed before that, nothing happens.
  */
-static long do_call_once(struct tracee *t)
+static long do_call_once(struct traced *t)
 {
 	struct user_regs_struct regs = t->call;
 	long err = trace(t, PTRACE_SETREGS, 0, (uintptr_t)&regs);
@@ -302,7 +303,7 @@ static long do_call_once(struct tracee *t)
 }
 
 /* Whether the thread is at the signal that ends a batch. */
-static bool is_at_end(const struct tracee *t, int stop)
+static bool is_at_end(const struct traced *t, int stop)
 {
 	struct user_regs_struct regs;
 	siginfo_t info;
@@ -313,7 +314,7 @@ static bool is_at_end(const struct tracee *t, int stop)
 }
 
 /* Other signals that come meanwhile are kept. The kernel restarts the calls that they interrupt. */
-long job__batch(struct tracee *t)
+long job__batch(struct traced *t)
 {
 	long err = trace(t, PTRACE_SETREGS, 0, (uintptr_t)&t->call);
 	int signal = 0;
@@ -328,7 +329,7 @@ long job__batch(struct tracee *t)
 			return stop;
 		if (is_at_end(t, stop))
 			return trace(t, PTRACE_GETREGS, 0, (uintptr_t)&t->call);
-		if (t->late)
+		if (tracer__is_abandoned(t))
 			return -ETIMEDOUT;
 		signal = stop >> 8 ? 0 : take_signal(t, stop);
 		if (signal < 0)
@@ -342,7 +343,7 @@ static bool is_restart(long result)
 	return result <= -ERESTARTSYS && result >= -ERESTART_LAST;
 }
 
-long job__call(struct tracee *t)
+long job__call(struct traced *t)
 {
 	long result = -EINTR;
 
@@ -362,7 +363,7 @@ long job__call(struct tracee *t)
  * epoll_wait() does not use that (fs/eventpoll.c). If it has no timeout, the only part of it that
  * restarting would extend, let it restart unless a signal handler runs.
  */
-long job__restore(struct tracee *t)
+long job__restore(struct traced *t)
 {
 	struct user_regs_struct regs = t->regs;
 

@@ -63,7 +63,7 @@ int inline_probes__create(struct inline_probes **ret, const struct inline_opts *
 		return -ENOMEM;
 	p->opts = *opts;
 	p->area = MAP_FAILED;
-	p->inst.mem_fd = p->rings_fd = -1;
+	p->inst.mem_fd = p->inst.proc_fd = p->rings_fd = -1;
 	p->inst.proc = opts->process;
 	p->inst.elf = opts->elf;
 	fill_control(p);
@@ -116,8 +116,10 @@ static uint32_t host_tid(void *ctx, uint64_t procid)
 
 int inline_probes__install(struct inline_probes *p, struct error *error)
 {
-	int err = guardian__start(&p->guardian, &p->inst, error);
+	int err = installation__open(&p->inst, error);
 
+	if (!err)
+		err = guardian__start(&p->guardian, &p->inst, error);
 	if (!err)
 		err = guardian__install(&p->guardian, &p->inst, error);
 	if (!err)

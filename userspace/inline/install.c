@@ -17,20 +17,10 @@
 #include "inline/areas.h"
 #include "inline/leftover.h"
 #include "inline/trampoline.h"
+#include "lib/proc.h"
 #include "target/arch/arch.h"
 
 #define LINE(n) (((n) + 63) & ~63ull)
-
-/* Unless it is open. 0, -ESRCH, or another negative errno, with a reason. */
-static int open_memory(struct installation *s, struct error *error)
-{
-	if (s->mem_fd >= 0)
-		return 0;
-	if (process__check_same(s->proc, error))
-		return -ESRCH;
-	s->mem_fd = inject__open(s->proc->pid, O_RDWR, error);
-	return s->mem_fd < 0 ? s->mem_fd : 0;
-}
 
 static int cannot(const struct installation *s, const char *what, long err, struct error *error)
 {
@@ -265,7 +255,7 @@ static int install(struct installation *s, struct injection *inj, struct error *
 int installation__prepare(struct installation *s, uint64_t start, uint64_t size,
 			  struct error *error)
 {
-	s->mem_fd = -1;
+	s->mem_fd = s->proc_fd = -1;
 	s->start_code = start;
 	s->start_code_size = size < sizeof(s->start_bytes) ? size : sizeof(s->start_bytes);
 	if (elf_image__read(s->elf, start, s->start_bytes, s->start_code_size) ==
@@ -274,13 +264,22 @@ int installation__prepare(struct installation *s, uint64_t start, uint64_t size,
 	return error__set(error, -EPROTO, "the program's file does not contain its start-up code");
 }
 
+int installation__open(struct installation *s, struct error *error)
+{
+	s->mem_fd = inject__open(s->proc->pid, O_RDWR, error);
+	if (s->mem_fd < 0)
+		return s->mem_fd;
+	s->proc_fd = proc__directory();
+	if (s->proc_fd < 0)
+		return error__set(error, s->proc_fd, "/proc: %s", strerror(-s->proc_fd));
+	return process__check_same(s->proc, error);
+}
+
 int installation__install(struct installation *s, struct error *error)
 {
 	struct injection *inj;
-	int err = open_memory(s, error);
+	int err;
 
-	if (err)
-		return err;
 	areas__shape(&s->in);
 	for (size_t i = 0; i < s->in.nsites; i++)
 		s->in.site[i].addr += s->proc->bias;
@@ -290,9 +289,7 @@ int installation__install(struct installation *s, struct error *error)
 
 int installation__switch(struct installation *s, bool on)
 {
-	struct error why = {};
-
-	return open_memory(s, &why) ? -ESRCH : switch_flag(s->mem_fd, s->in.flag, on);
+	return switch_flag(s->mem_fd, s->in.flag, on);
 }
 
 uint64_t installation__foreign(const struct installation *s)
@@ -332,10 +329,7 @@ int installation__remove(struct installation *s, struct error *error)
 
 	if (!s->patched)
 		return 0;
-	err = open_memory(s, error);
-	if (err && err != -ESRCH)
-		return err;
-	if (err || is_over(s) || installation__switch(s, false)) {
+	if (is_over(s) || installation__switch(s, false)) {
 		s->patched = false;
 		return 0;
 	}
@@ -349,5 +343,7 @@ void installation__deinit(struct installation *s)
 {
 	if (s->mem_fd >= 0)
 		close(s->mem_fd);
-	s->mem_fd = -1;
+	if (s->proc_fd >= 0)
+		close(s->proc_fd);
+	s->mem_fd = s->proc_fd = -1;
 }

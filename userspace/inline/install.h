@@ -26,7 +26,8 @@ struct installation {
 	struct gt_inline in; /* sites with link-time addresses, offsets */
 	uint64_t start_code,
 		start_code_size; /* of runtime.rt0_go, which runs only once; link-time */
-	int mem_fd;		 /* the process's memory; -1: not open */
+	int mem_fd;		 /* the process's memory, for reading and writing; -1: not open */
+	int proc_fd;		 /* /proc, for the guardian; -1: not open */
 	bool mapped, patched;
 	uint64_t held_ns; /* how long a thread was held, the last time */
 	unsigned char start_bytes[INSTALL_STUB_MAX];
@@ -35,6 +36,9 @@ struct installation {
 /* Reads the start-up code from the file: `size` bytes at the link-time address `start`. */
 int installation__prepare(struct installation *s, uint64_t start, uint64_t size,
 			  struct error *error);
+
+/* Opens the process's memory and /proc, before the others. -ESRCH: it ended or executed another program. */
+int installation__open(struct installation *s, struct error *error);
 
 /*
  * Removes what a recorder that was killed has left, maps the areas or uses those of an earlier
@@ -48,7 +52,7 @@ int installation__switch(struct installation *s, bool on);
 
 /*
  * The address of an instruction that another tracer or a debugger has changed since; 0: there is none.
- * Called by the recorder, without the descriptor of the memory.
+ * Called by the recorder.
  */
 uint64_t installation__foreign(const struct installation *s);
 

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/proc.h"
+
 int mappings__each(pid_t pid, int (*fn)(void *ctx, const struct mapping *mapping), void *ctx)
 {
 	char path[64], line[256];
@@ -18,7 +20,7 @@ int mappings__each(pid_t pid, int (*fn)(void *ctx, const struct mapping *mapping
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	f = fopen(path, "re");
+	f = proc__fopen(path);
 	if (!f)
 		return -errno;
 	while (!ret && lines < MAPPINGS_MAX && fgets(line, sizeof(line), f)) {

@@ -24,7 +24,7 @@
 #include <sys/syscall.h>
 
 #include "inline/pages_impl.h"
-#include "lib/regular.h"
+#include "lib/proc.h"
 
 /* ---- which pages ---- */
 
@@ -76,8 +76,7 @@ static bool is_the_file(const struct swap *s)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%ld", s->target->pid, s->fd);
-	return !regular__stat(-1, path, &st) && st.st_dev == want->st_dev &&
-	       st.st_ino == want->st_ino;
+	return !proc__stat(path, &st) && st.st_dev == want->st_dev && st.st_ino == want->st_ino;
 }
 
 static int open_file(struct swap *s, struct error *error)

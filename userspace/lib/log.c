@@ -27,9 +27,14 @@ void log__set_verbose(bool on)
 	verbose = on;
 }
 
+void log__connect_syslog(void)
+{
+	openlog(program_invocation_short_name, LOG_PID | LOG_NDELAY, LOG_DAEMON);
+}
+
 void log__to_syslog(void)
 {
-	openlog(program_invocation_short_name, LOG_PID, LOG_DAEMON);
+	log__connect_syslog();
 	to_syslog = true;
 }
 

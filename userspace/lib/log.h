@@ -11,6 +11,8 @@
 void log__set_verbose(bool verbose);
 bool log__verbose(void);
 
+/* For a process that cannot open the socket later, when it calls log__to_syslog(). */
+void log__connect_syslog(void);
 /* There is no terminal any more: send messages to the system log, with the ID of this process. */
 void log__to_syslog(void);
 

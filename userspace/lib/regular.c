@@ -50,8 +50,7 @@ int regular__stat(int fd, const char *path, struct stat *ret)
 {
 	struct statx stx;
 
-	if (statx(path ? AT_FDCWD : fd, path ?: "",
-		  AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT | (path ? 0 : AT_EMPTY_PATH),
+	if (statx(fd, path ?: "", AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT | (path ? 0 : AT_EMPTY_PATH),
 		  STATX_BASIC_STATS, &stx))
 		return -errno;
 	*ret = (struct stat){

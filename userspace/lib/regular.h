@@ -34,8 +34,8 @@ int regular__open_below(const char *root, const char *path, struct error *error)
 struct stat;
 
 /*
- * Does what stat(2) does, or fstat(2) if `path` is NULL, for an open file or a link of the kernel such as
- * /proc/PID/exe: without a request to the server of a network file system or of FUSE, which may not answer.
+ * Does what fstat(2) does for an open file, or fstatat(2) for a link of the kernel such as /proc/PID/exe
+ * (`path` is not NULL, `fd` is the directory): without a request to the server of a network file system or of FUSE, which may not answer.
  * Device, inode and type are always right, the rest is what the kernel has. 0 or a negative errno.
  */
 int regular__stat(int fd, const char *path, struct stat *ret);

@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -73,7 +75,7 @@ static void start_child(bool blocked)
 	}
 }
 
-static void begin(void)
+static int try_to_begin(struct error *error)
 {
 	struct inject_target target = {
 		.pid = f.child,
@@ -81,12 +83,18 @@ static void begin(void)
 		.stub_size = INJECT_STUB,
 		.stub_file = f.file,
 	};
-	struct error error = {};
 
-	f.mem_fd = inject__open(f.child, O_RDWR, &error);
+	f.mem_fd = inject__open(f.child, O_RDWR, error);
 	assert_true(f.mem_fd >= 0);
 	target.mem_fd = f.mem_fd;
-	if (injection__begin(&f.inj, &target, &error))
+	return injection__begin(&f.inj, &target, error);
+}
+
+static void begin(void)
+{
+	struct error error = {};
+
+	if (try_to_begin(&error))
 		fail_msg("%s", error.text);
 }
 
@@ -299,6 +307,44 @@ TEST(a_filter_stays)
 	assert_int_equal(waitpid(f.child, &status, WNOHANG), 0);
 	begin();
 	end();
+}
+
+/* Mounts a file with `text` over `path`, in a mount namespace of this process's own. */
+static bool show(const char *path, const char *text)
+{
+	char file[] = "/tmp/test_inject.XXXXXX";
+	int fd = mkstemp(file);
+	bool shown;
+
+	assert_true(fd >= 0 && write(fd, text, strlen(text)) > 0);
+	shown = !unshare(CLONE_NEWNS) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+		!mount(file, path, NULL, MS_BIND, NULL);
+	unlink(file);
+	close(fd);
+	return shown;
+}
+
+/* No CPU of these tests has shadow stacks: a process is shown another status of the thread. */
+TEST(a_shadow_stack)
+{
+	struct error error = {};
+	char path[64];
+	int status;
+	pid_t pid;
+
+	if (geteuid())
+		return;
+	start_child(false);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", f.child, f.child);
+	pid = fork();
+	if (!pid)
+		_exit(!show(path, "x86_Thread_features:\tshstk wrss \n") ? 1 :
+		      try_to_begin(&error) != -ENOTSUP			 ? 2 :
+		      !strstr(error.text, "uses shadow stacks")		 ? 3 :
+									   0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	wait_for_rounds(3);
 }
 
 /* Another instruction than ours, which makes system call 24 of 32-bit programs instead. */

@@ -22,6 +22,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "lib/proc.h"
 #include "lib/regular.h"
 #include "target/process/reader.h"
 
@@ -35,9 +36,9 @@ ssize_t process__read_file(pid_t pid, const char *name, char *buf, size_t size)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = proc__open(path);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	while (done < size - 1 && (n = read(fd, buf + done, size - 1 - done)) > 0)
 		done += (size_t)n;
 	close(fd);
@@ -125,7 +126,7 @@ bool process__runs_this_program(pid_t pid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return !regular__stat(-1, "/proc/self/exe", &own) && !regular__stat(-1, path, &other) &&
+	return !proc__stat("/proc/self/exe", &own) && !proc__stat(path, &other) &&
 	       own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
@@ -377,7 +378,7 @@ bool process__is_same(const struct process *proc)
 {
 	struct stat now;
 
-	return process__alive(proc) && !regular__stat(-1, proc->exe_path, &now) &&
+	return process__alive(proc) && !proc__stat(proc->exe_path, &now) &&
 	       proc->program_ino == now.st_ino && proc->program_dev == now.st_dev &&
 	       read_stat(proc->pid, START_TIME) == proc->start_time &&
 	       read_stat(proc->pid, START_STACK) == proc->start_stack;
@@ -388,8 +389,7 @@ bool process__was_replaced(const struct process *proc)
 {
 	struct stat now;
 
-	return !process__is_same(proc) && process__alive(proc) &&
-	       !regular__stat(-1, proc->exe_path, &now);
+	return !process__is_same(proc) && process__alive(proc) && !proc__stat(proc->exe_path, &now);
 }
 
 int process__check_same(const struct process *proc, struct error *error)
