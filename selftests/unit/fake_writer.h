@@ -12,6 +12,7 @@
 #define UNIT_FAKE_WRITER_H
 
 #include "unit/test.h"
+#include "format/private.h"
 #include "writer/writer.h"
 
 static const uint64_t machine_t0 = 1000000000000;
@@ -26,7 +27,8 @@ struct writer {
 	int fail;	  /* result of the next event */
 	int fail_private; /* result of the next private data */
 	uint64_t last_sample;
-	unsigned char private[1024]; /* latest private data, truncated */
+	uint64_t end;		     /* of the last generation, since the start */
+	unsigned char private[1024]; /* latest private data but ticks, truncated */
 	size_t private_len;
 };
 
@@ -164,10 +166,18 @@ int writer__close(struct writer *w)
 	return 0;
 }
 
+int writer__end(struct writer *w, uint64_t time)
+{
+	w->end = time - machine_t0;
+	return w->open ? 0 : -EINVAL;
+}
+
 int writer__private(struct writer *w, const void *data, size_t len)
 {
 	if (w->fail_private)
 		return w->fail_private;
+	if (len > PRIVATE_PREFIX_LEN && ((const char *)data)[PRIVATE_PREFIX_LEN] == PRIVATE_TICKS)
+		return w->open ? 0 : -EINVAL; /* of each generation */
 	w->private_len = len < sizeof(w->private) ? len : sizeof(w->private);
 	memcpy(w->private, data, w->private_len);
 	return w->open ? 0 : -EINVAL;

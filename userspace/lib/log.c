@@ -34,7 +34,7 @@ void log__connect_syslog(void)
 
 void log__to_syslog(void)
 {
-	log__connect_syslog();
+	openlog(program_invocation_short_name, LOG_PID, LOG_DAEMON);
 	to_syslog = true;
 }
 

@@ -328,6 +328,9 @@ static int advance(struct sequencer *s, uint64_t time)
 		once__expire(&s->samples.pcs, time);
 	}
 	s->watermark = time;
+	if (!s->error && s->ready &&
+	    !s->t1) /* there may be no record that would end the generation */
+		s->error = boundary__roll(s, time);
 	return s->error;
 }
 
@@ -401,9 +404,7 @@ int sequencer__finish(struct sequencer *s, uint64_t t1)
 		s->error = short_calls__end_generation(s);
 	if (!s->error && s->clock_error)
 		s->error = private__number(s->opts.writer, PRIVATE_CLOCK, s->clock_error);
-	if (!s->error)
-		s->error = private__kernel(s->opts.writer, s->kernel.writer);
-	return s->error ? s->error : writer__close(s->opts.writer);
+	return s->error ? s->error : boundary__close(s, t1);
 }
 
 uint64_t sequencer__applied(const struct sequencer *s)

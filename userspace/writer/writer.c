@@ -464,6 +464,16 @@ static void discard_generation(struct writer *w)
 	w->experiments.len = 0;
 }
 
+int writer__end(struct writer *w, uint64_t time)
+{
+	const struct tracked_p *p = &w->tracked_p;
+	const uint64_t args[] = { p->p, p->status };
+
+	if (!w->open || !p->known)
+		return w->open ? 0 : -EINVAL;
+	return writer__event(w, p->m, time, EV_PROC_STATUS, args, 2);
+}
+
 int writer__close(struct writer *w)
 {
 	const struct tracked_p *p = &w->tracked_p;

@@ -106,6 +106,14 @@ int writer__private(struct writer *w, const void *data, size_t len);
 int writer__experiment(struct writer *w, enum ev_experiment experiment, const void *data,
 		       size_t len);
 
+/*
+ * States that the generation lasts until `time`, later than all its events: repeats the status of a P whose
+ * state the writer tracks, if there is one, then. Tools that know no end of a trace but its last event thus
+ * see the time in which nothing happened; Go's take it for no change. Call it last, if at all. Returns as
+ * writer__event().
+ */
+int writer__end(struct writer *w, uint64_t time);
+
 /* Bytes of the events so far, without statuses. */
 size_t writer__size(const struct writer *w);
 

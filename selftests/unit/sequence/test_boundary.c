@@ -78,6 +78,33 @@ TEST(closes_by_size)
 	assert_int_equal(strncmp(m.writer.text, "close\nopen ", 11), 0);
 }
 
+/* A process that does nothing: its generations end all the same, and the last one with the recording. */
+TEST(without_records)
+{
+	two_running("go1.25.3");
+	for (unsigned int i = 1; i <= 5; i++)
+		assert_int_equal(sequencer__watermark(m.seq, machine_t0 + i * (SECOND / 2)), 0);
+	assert_string_equal(m.writer.text, "close\nopen 1000000000\nclose\nopen 2000000000\n");
+	assert_int_equal(m.writer.end, 2 * SECOND);
+	forget();
+	m.now = machine_t0 + 3 * SECOND - 1;
+	park(1, 1, 0);
+	assert_int_equal(sequencer__finish(m.seq, machine_t0 + 3 * SECOND), 0);
+	assert_string_equal(m.writer.text, "m1 GoBlock \"unspecified\" -\nclose\n");
+	assert_int_equal(m.writer.end, 3 * SECOND);
+}
+
+/* The end is later than the last event, also in ticks, and the next generation begins then. */
+TEST(end_behind_the_last_event)
+{
+	two_running("go1.25.3");
+	park(1, 1, 0);
+	assert_int_equal(sequencer__watermark(m.seq, m.now - STEP_NS), 0);
+	assert_int_equal(sequencer__end_generation(m.seq), 0);
+	expect("m1 GoBlock \"unspecified\" -\nclose\nopen 6001\n");
+	assert_int_equal(m.writer.end, 6001);
+}
+
 /* A goid that ends and begins again: readers could read the two in the wrong order. */
 TEST(ended_id_waits_for_the_next)
 {

@@ -11,7 +11,7 @@
 
 #define SECOND 1000000000ull
 
-/* Goroutines 1 to 3 runnable, then 1 runs on thread 1 with P 0; snapshots follow a second later. */
+/* Goroutines 1 to 3 runnable, then 1 runs on thread 1 with P 0; snapshots follow later. */
 static void begin(const char *go)
 {
 	start(25, go, 3);
@@ -19,7 +19,7 @@ static void begin(const char *go)
 	execute(1, 1);
 	flush_and_forget();
 	assert_int_equal(sequencer__lost(m.seq, GT_CREATE, 1), 0);
-	m.now += SECOND;
+	m.now += SECOND / 8;
 	m.snap.ng = m.snap.nm = 0;
 }
 
@@ -117,7 +117,7 @@ TEST(no_proc_to_borrow)
 	snap_g(1, GS_RUNNABLE, 0);
 	snap_give();
 	forget();
-	m.now += SECOND;
+	m.now += SECOND / 8;
 	m.snap.ng = 0;
 	snap_g(1, GS_SYSCALL, 1);
 	snap_m(1, -1);
@@ -169,13 +169,13 @@ TEST(empty_snapshots)
 	}
 }
 
-/* Goroutine 1 is in a system call on thread 1, begun with P 0; snapshots follow a second later. */
+/* Goroutine 1 is in a system call on thread 1, begun with P 0; snapshots follow later. */
 static void enter(const char *go)
 {
 	begin(go);
 	on_g(1, GT_SYSCALL_ENTER, 1);
 	flush_and_forget();
-	m.now += SECOND;
+	m.now += SECOND / 8;
 	snap_g(1, GS_SYSCALL, 1);
 	snap_g(2, GS_RUNNABLE, 0);
 	snap_g(3, GS_RUNNABLE, 0);
@@ -191,11 +191,11 @@ TEST(proc_of_a_syscall)
 		const char *want;
 	} cases[] = {
 		{ "go1.25.3", -1, 0, 2, "" },
-		{ "go1.25.3", -1, 0, 0, "m1 ProcSteal p0 #2 m1\n" }, /* the P is idle */
-		{ "go1.25.3", -1, -1, 2, "m1 ProcSteal p0 #2 m1\n" },
-		{ "go1.25.3", 0, -1, 2, "m1 ProcSteal p0 #2 m1\n" },
+		{ "go1.25.3", -1, 0, 0, "m1 ProcSteal p0 #3 m1\n" }, /* the P is idle */
+		{ "go1.25.3", -1, -1, 2, "m1 ProcSteal p0 #3 m1\n" },
+		{ "go1.25.3", 0, -1, 2, "m1 ProcSteal p0 #3 m1\n" },
 		{ "go1.26.0", 0, -1, 0, "" },
-		{ "go1.26.0", -1, 0, 2, "m1 ProcSteal p0 #2 m1\n" },
+		{ "go1.26.0", -1, 0, 2, "m1 ProcSteal p0 #3 m1\n" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -222,7 +222,7 @@ TEST(unknown_on_a_thread_once)
 	p_start(2, 0);
 	execute(2, 2);
 	flush_and_forget();
-	m.now += SECOND;
+	m.now += SECOND / 8;
 	m.snap.ng = m.snap.nm = 0;
 	snap_g(1, GS_RUNNABLE, 0);
 	snap_g(2, GS_RUNNING, 2);
@@ -278,7 +278,7 @@ TEST(proc_is_with_another_thread)
 	start(25, "go1.25.3", 2);
 	p_start(1, 0);
 	flush_and_forget();
-	m.now += SECOND;
+	m.now += SECOND / 8;
 	m.snap.ng = m.snap.nm = 0;
 	snap_g(1, GS_RUNNABLE, 0);
 	snap_g(2, GS_RUNNABLE, 0);

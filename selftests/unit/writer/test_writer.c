@@ -417,6 +417,35 @@ TEST(separate_clocks)
 	assert_int_equal(e[2].arg[3], 9);
 }
 
+/* The end of a generation repeats the state of a P, on its thread if it has one. */
+TEST(ends)
+{
+	struct read_event e[4];
+
+	start(26, 64);
+	assert_int_equal(writer__end(x.w, 640), -EINVAL);
+	ok(writer__open(x.w, 640, 0));
+	ok(writer__end(x.w, 6400)); /* no P is known */
+	ok(writer__proc_status(x.w, NOM, 3, PROC_IDLE));
+	ok(event(5, 1280, EV_PROC_START, 3, 1, 0, 2));
+	ok(writer__end(x.w, 6400));
+	ok(writer__close(x.w));
+	ok(writer__open(x.w, 6400, 0));
+	ok(event(5, 6464, EV_PROC_STOP, 0, 0, 0, 0));
+	ok(writer__end(x.w, 64000));
+	ok(writer__close(x.w));
+	finish(26);
+	assert_int_equal(timed_events(5, false, e, 4), 3);
+	assert_int_equal(e[1].type, EV_PROC_STATUS);
+	assert_int_equal(e[1].time, 100);
+	assert_int_equal(e[1].arg[1], 3);
+	assert_int_equal(e[1].arg[2], PROC_RUNNING);
+	assert_int_equal(e[2].type, EV_PROC_STOP);
+	assert_int_equal(timed_events(NOM, false, e, 4), 2);
+	assert_int_equal(e[1].type, EV_PROC_STATUS);
+	assert_int_equal(e[1].arg[2], PROC_IDLE);
+}
+
 /* A later generation may use other tables. */
 TEST(tables_can_be_replaced)
 {
