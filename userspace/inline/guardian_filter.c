@@ -42,10 +42,9 @@ static const int permitted[] = {
 	SCMP_SYS(futex),	SCMP_SYS(getrandom),
 	SCMP_SYS(getpid),	SCMP_SYS(gettid),
 	SCMP_SYS(sysinfo),	SCMP_SYS(sched_getscheduler),
-	SCMP_SYS(sched_yield),	SCMP_SYS(sched_setscheduler),
-	SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
-	SCMP_SYS(rt_sigreturn), SCMP_SYS(sigaltstack),
-	SCMP_SYS(tgkill),	SCMP_SYS(restart_syscall),
+	SCMP_SYS(sched_yield),	SCMP_SYS(rt_sigaction),
+	SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(sigaltstack),	SCMP_SYS(restart_syscall),
 	SCMP_SYS(exit),		SCMP_SYS(exit_group),
 };
 
@@ -72,6 +71,21 @@ static const int fatal[] = {
 	SCMP_SYS(userfaultfd),
 	SCMP_SYS(pidfd_getfd),
 };
+
+/* Its own scheduling; signals to itself, by abort() for example; whether another thread is there. */
+static int permit_some_others(scmp_filter_ctx ctx)
+{
+	int err = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(sched_setscheduler), 1,
+				   SCMP_A0(SCMP_CMP_EQ, 0));
+
+	if (!err)
+		err = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+				       SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+	if (!err)
+		err = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+				       SCMP_A2(SCMP_CMP_EQ, 0));
+	return err;
+}
 
 /* Calls that are permitted with some arguments only. */
 static int permit_some(scmp_filter_ctx ctx, int proc)
@@ -106,6 +120,8 @@ static int filter_calls(int proc)
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	int err = ctx ? permit_some(ctx, proc) : -ENOMEM;
 
+	if (!err)
+		err = permit_some_others(ctx);
 	for (size_t i = 0; !err && i < sizeof(permitted) / sizeof(permitted[0]); i++)
 		err = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, permitted[i], 0);
 	for (size_t i = 0; !err && i < sizeof(fatal) / sizeof(fatal[0]); i++)
@@ -126,9 +142,10 @@ int guardian__confine(int proc)
 
 	tzset(); /* syslog() would read the time zone */
 	log__connect_syslog();
+	err = proc__use(proc);
 	confine__enter_empty_root(); /* if it may */
-	proc__use(proc);
-	err = confine__limit(RLIMIT_CORE, 0);
+	if (!err)
+		err = confine__limit(RLIMIT_CORE, 0);
 	if (!err)
 		err = confine__keep_capabilities(caps, sizeof(caps) / sizeof(caps[0]));
 	return err ? err : filter_calls(proc);

@@ -32,6 +32,7 @@ struct tracee_answer {
 /* In the process that traces. */
 struct traced {
 	pid_t pid, tid;
+	int pidfd;			  /* of process `pid` */
 	int socket;			  /* to the one who asks */
 	bool held;			  /* seized and in a ptrace stop */
 	bool has_filter;		  /* of seccomp */

@@ -3,7 +3,7 @@
  * The process that traces threads of the target: see inject_tracee.c.
  *
  * It has no filter of system calls, which PTRACE_O_SUSPEND_SECCOMP requires, and therefore nothing else:
- * no file, an empty root directory, and the capabilities for ptrace. It is started before its parent gets
+ * no file but a pidfd, by which it recognizes threads of another process, an empty root directory, and the capabilities for ptrace. It is started before its parent gets
  * a filter. Each connection has a thread, whose end releases what it traces.
  */
 #include <errno.h>
@@ -32,6 +32,13 @@ bool tracer__is_abandoned(const struct traced *t)
 	return !recv(t->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 }
 
+/* A thread that is held keeps its TID. */
+static bool is_of_process(const struct traced *t, pid_t tid)
+{
+	return !syscall(SYS_tgkill, t->pid, tid, 0) &&
+	       !syscall(SYS_pidfd_send_signal, t->pidfd, 0, NULL, 0);
+}
+
 static long do_job(struct traced *t, const struct tracee_request *r, struct tracee_answer *a)
 {
 	static long (*const jobs[])(struct traced *) = {
@@ -43,7 +50,7 @@ static long do_job(struct traced *t, const struct tracee_request *r, struct trac
 	if ((unsigned int)r->job >= sizeof(jobs) / sizeof(jobs[0]))
 		return -EINVAL;
 	if (r->job == JOB_HOLD) {
-		if (t->held || syscall(SYS_tgkill, t->pid, r->tid, 0))
+		if (t->held || !is_of_process(t, r->tid))
 			return -ESRCH;
 		t->tid = r->tid;
 		t->has_filter = r->has_filter;
@@ -55,6 +62,10 @@ static long do_job(struct traced *t, const struct tracee_request *r, struct trac
 	t->stub = r->stub;
 	t->call = r->call;
 	a->result = jobs[r->job](t);
+	if (r->job == JOB_HOLD && !a->result && !is_of_process(t, t->tid)) {
+		job__release(t); /* its TID was that of a thread which has ended meanwhile */
+		a->result = -ESRCH;
+	}
 	a->can_batch = t->can_batch;
 	a->word = t->word;
 	a->regs = r->job == JOB_BATCH ? t->call : t->regs;
@@ -91,8 +102,8 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-/* A connection, as its control message has it; -1: none. */
-static int receive_socket(int control)
+/* A connection, as its control message has it; -1: that descriptor could not be opened. False: no more. */
+static bool receive_socket(int control, int *ret)
 {
 	union {
 		struct cmsghdr header;
@@ -107,18 +118,17 @@ static int receive_socket(int control)
 		.msg_controllen = sizeof(ancillary),
 	};
 	struct cmsghdr *header;
-	int fd;
 
+	*ret = -1;
 	if (recvmsg(control, &message, MSG_CMSG_CLOEXEC) != 1)
-		return -1;
+		return false;
 	header = CMSG_FIRSTHDR(&message);
-	if (!header || header->cmsg_type != SCM_RIGHTS)
-		return -1;
-	memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-	return fd;
+	if (header && header->cmsg_type == SCM_RIGHTS)
+		memcpy(ret, CMSG_DATA(header), sizeof(*ret));
+	return true;
 }
 
-static void start_thread(pid_t pid, int socket)
+static void start_thread(pid_t pid, int pidfd, int socket)
 {
 	struct traced *t = calloc(1, sizeof(*t));
 	pthread_attr_t attr;
@@ -128,7 +138,7 @@ static void start_thread(pid_t pid, int socket)
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	if (t)
-		*t = (struct traced){ .pid = pid, .socket = socket };
+		*t = (struct traced){ .pid = pid, .pidfd = pidfd, .socket = socket };
 	if (!t || pthread_create(&thread, &attr, serve, t)) {
 		close(socket);
 		free(t);
@@ -136,22 +146,26 @@ static void start_thread(pid_t pid, int socket)
 	pthread_attr_destroy(&attr);
 }
 
-static void trace_for_ever(pid_t pid, int control)
+static void trace_for_ever(pid_t pid, int pidfd, int control)
 {
 	static const cap_value_t caps[] = { CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_SYS_NICE, CAP_KILL };
+	const int keep[] = { control, pidfd };
 	sigset_t all;
 	int socket;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_NAME, "gotrace-tracer");
-	confine__keep_only(&control, 1);
+	if (confine__keep_only(keep, 2))
+		_exit(1);
 	dup2(STDOUT_FILENO,
 	     STDERR_FILENO); /* else a pipe of the recorder would stay open after it */
 	confine__enter_empty_root();
-	confine__keep_capabilities(caps, sizeof(caps) / sizeof(caps[0]));
-	while ((socket = receive_socket(control)) >= 0)
-		start_thread(pid, socket);
+	if (confine__keep_capabilities(caps, sizeof(caps) / sizeof(caps[0])))
+		_exit(1);
+	while (receive_socket(control, &socket))
+		if (socket >= 0)
+			start_thread(pid, pidfd, socket);
 	/* Its threads end as soon as they can release what they trace. pthread_exit() would load a library. */
 	syscall(SYS_exit, 0);
 }
@@ -165,18 +179,24 @@ static struct {
 
 int tracer__start(pid_t pid)
 {
+	int pidfd, ends[2];
 	pid_t child;
-	int ends[2];
 
 	if (tracer.pid == pid)
 		return tracer.control;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (pidfd < 0)
 		return -errno;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
+		close(pidfd);
+		return -errno;
+	}
 	child = fork();
 	if (!child) {
 		close(ends[0]);
-		trace_for_ever(pid, ends[1]);
+		trace_for_ever(pid, pidfd, ends[1]);
 	}
+	close(pidfd);
 	close(ends[1]);
 	if (child < 0 || tracer.control >= 0)
 		close(child < 0 ? ends[0] : tracer.control);

@@ -14,21 +14,40 @@
 
 #define PREFIX "/proc/"
 
-static int directory = AT_FDCWD;
+static int directory = AT_FDCWD;  /* to open files */
+static int with_links = AT_FDCWD; /* for what a link refers to */
 
-/* A copy of the mount has no parent: ".." does not leave it. Requires CAP_SYS_ADMIN and Linux 5.2. */
-int proc__directory(void)
+static int open_prefix(void)
 {
-	int fd = (int)syscall(SYS_open_tree, AT_FDCWD, PREFIX, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	int fd = open(PREFIX, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	if (fd < 0)
-		fd = open(PREFIX, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
-void proc__use(int fd)
+/*
+ * A copy of the mount has no parent: ".." does not leave it. Requires CAP_SYS_ADMIN and Linux 5.2. Since
+ * Linux 5.14 no link is followed in it: PID/root and PID/cwd would lead to all files of the machine.
+ */
+int proc__directory(void)
 {
+	struct mount_attr no_links = { .attr_set = MOUNT_ATTR_NOSYMFOLLOW };
+	int fd = (int)syscall(SYS_open_tree, AT_FDCWD, PREFIX, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	if (fd < 0)
+		return open_prefix();
+	syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH, &no_links, sizeof(no_links));
+	return fd;
+}
+
+int proc__use(int fd)
+{
+	int links = open_prefix();
+
+	if (links < 0)
+		return links;
 	directory = fd;
+	with_links = links;
+	return 0;
 }
 
 static const char *below(const char *path)
@@ -66,10 +85,10 @@ DIR *proc__opendir(const char *path)
 
 ssize_t proc__readlink(const char *path, char *buf, size_t size)
 {
-	return readlinkat(directory, below(path), buf, size);
+	return readlinkat(with_links, below(path), buf, size);
 }
 
 int proc__stat(const char *path, struct stat *ret)
 {
-	return regular__stat(directory, below(path), ret);
+	return regular__stat(with_links, below(path), ret);
 }

@@ -16,11 +16,12 @@ struct stat;
 /*
  * From now on this process uses `fd`, a directory, in place of /proc, so that a filter of system calls can
  * permit it and nothing else. proc__directory() opens it, with -errno on failure: where that is possible,
- * no path leads out of it.
+ * no path and no link leads out of it. proc__use() returns 0 or -errno, and needs /proc.
  */
 int proc__directory(void);
-void proc__use(int fd);
+int proc__use(int fd);
 
+/* None may contain a link: "/proc/self", for example. */
 int proc__open(const char *path); /* a descriptor or -errno */
 FILE *proc__fopen(const char *path);
 DIR *proc__opendir(const char *path);

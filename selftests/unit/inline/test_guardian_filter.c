@@ -2,6 +2,7 @@
 /* What a guardian can do whose target has taken it over: each test runs an attack in a child. */
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -10,10 +11,12 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <linux/sched.h>
+
 #include "unit/test.h"
 
 #include "inline/guardian_filter.h"
-#include "inline/inject.h"
+#include "inline/inject_impl.h"
 #include "lib/confine.h"
 #include "lib/proc.h"
 #include "target/process/process.h"
@@ -149,7 +152,14 @@ static int try_others(int proc)
 	DENIED(10, setuid(1));
 	DENIED(11, syscall(SYS_pidfd_open, parent, 0));
 	DENIED(12, syscall(SYS_memfd_create, "x", 0));
-	return 0;
+	DENIED(13, syscall(SYS_tgkill, parent, parent, SIGCONT));
+	DENIED(14, sched_setscheduler(parent, SCHED_OTHER, &(struct sched_param){}));
+	if (geteuid())
+		return 0;
+	return syscall(SYS_tgkill, parent, parent, 0) ||
+			       syscall(SYS_tgkill, getpid(), gettid(), SIGCONT) ?
+		       15 :
+		       0;
 }
 
 TEST(others_are_denied)
@@ -173,10 +183,30 @@ static int read_proc(int proc)
 	return fd >= 0 || errno != ENOENT ? 3 : 0;
 }
 
+/* Links of /proc lead to all files of another process. */
+static int follow_links(int proc)
+{
+	static const char *const links[] = { "root/etc/passwd", "cwd/.", "exe", "ns/user", "fd/0" };
+	char path[64];
+
+	for (int i = 0; i < 5; i++) {
+		snprintf(path, sizeof(path), "%d/%s", parent, links[i]);
+		if (openat(proc, path, O_RDONLY) >= 0 || errno != ELOOP)
+			return i + 1;
+	}
+	return 0;
+}
+
 TEST(proc_is_read)
 {
 	if (!geteuid())
 		exits_with_0(read_proc);
+}
+
+TEST(links_are_not_followed)
+{
+	if (!geteuid())
+		exits_with_0(follow_links);
 }
 
 /* The capabilities that remain, and no others. */
@@ -196,7 +226,7 @@ TEST(capabilities)
 		exits_with_0(list_capabilities);
 }
 
-/* The process that traces holds one descriptor beside /dev/null, and its root directory is empty. */
+/* The process that traces holds a socket and a pidfd beside /dev/null, and its root directory is empty. */
 TEST(tracer_holds_nothing)
 {
 	char path[64], target[256];
@@ -234,15 +264,44 @@ TEST(tracer_holds_nothing)
 		    readlinkat(dirfd(dir), d->d_name, name, sizeof(name) - 1) < 1)
 			continue;
 		if (atoi(d->d_name) > 2)
-			n++;
+			n += !strncmp(name, "socket:", 7) || strstr(name, "[pidfd]") ? 1 : 100;
 		else
 			assert_string_equal(name, "/dev/null");
 	}
 	closedir(dir);
-	assert_int_equal(n, 1);
+	assert_int_equal(n, 2);
 	kill(tracer, SIGKILL);
 	assert_int_equal(poll(&(struct pollfd){ .fd = hangs_up }, 1, 10000), 1);
 	kill(child, SIGKILL);
 	waitpid(tracer, &status, 0);
 	waitpid(child, &status, 0);
+}
+
+/* The PID that a tracer was started for may be that of another process later. */
+TEST(tracer_refuses_another_process)
+{
+	struct clone_args again = { .exit_signal = SIGCHLD, .set_tid_size = 1 };
+	struct user_regs_struct regs;
+	struct tracee *tracee;
+	pid_t first, child;
+
+	if (geteuid())
+		return;
+	first = fork();
+	if (!first)
+		_exit(pause());
+	assert_int_equal(tracee__create(&tracee, first), 0);
+	assert_int_equal(tracee__hold(tracee, first, false, &regs), 0);
+	assert_int_equal(tracee__release(tracee), 0);
+	kill(first, SIGKILL);
+	assert_int_equal(waitpid(first, NULL, 0), first);
+	again.set_tid = (uintptr_t)&first;
+	child = (pid_t)syscall(SYS_clone3, &again, sizeof(again));
+	if (!child)
+		_exit(pause());
+	assert_int_equal(child, first);
+	assert_int_equal(tracee__hold(tracee, first, false, &regs), -ESRCH);
+	tracee__destroy(tracee);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
 }
