@@ -79,7 +79,8 @@ keeps()
 	[ "$have" = "$(printf '%016x %016x %016x 1 %d ' "$3" "$3" 0 "$2")" ]
 }
 
-# The guardian has a filter; the process that traces for it can have none, and therefore has no file but a socket.
+# The guardian has a filter; the process that traces for it can have none, and therefore has no file but a socket
+# and a pidfd.
 guardian_and_tracer()
 {
 	local guardian tracer
@@ -89,8 +90,8 @@ guardian_and_tracer()
 	guardian=$(pgrep -P "$BACKGROUND_PID" gotrace-guard) && tracer=$(pgrep -P "$guardian" gotrace-tracer) || return 1
 	keeps "$guardian" 2 $((PTRACE | SEARCH | NICE | KILL)) && keeps "$tracer" 0 $((PTRACE | ADMIN | NICE | KILL)) || return 1
 	[ -z "$(ls -A "/proc/$guardian/root/")" ] && [ -z "$(ls -A "/proc/$tracer/root/")" ] &&
-		[ "$(readlink "/proc/$tracer/fd/"* | grep -vc '^/dev/null$')" -eq 1 ] &&
-		readlink "/proc/$tracer/fd/"* | grep -q '^socket:' && stop_recorder && build/gotrace check "$tmp/inline.trace"
+		[ "$(readlink "/proc/$tracer/fd/"* | grep -v '^/dev/null$' | tr -d '0-9\n' | sort)" = 'anon_inode:[pidfd]socket:[]' ] &&
+		stop_recorder && build/gotrace check "$tmp/inline.trace"
 }
 
 # A deleted library has no path any more, but /proc/PID/map_files refers to it.
