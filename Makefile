@@ -255,8 +255,7 @@ build/selftests/blackbox: $(addprefix build/obj/selftests/blackbox/,pack.o image
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(LIBS) -o $@
 
-build/selftests/inline: build/obj/selftests/inline/soak.o build/obj/userspace/gotrace-bpf/analysis.o \
-		build/libgotrace.a
+$(OUT)/selftests/inline: $(call objects,selftests/inline/soak.c userspace/gotrace-bpf/analysis.c) $(OUT)/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(LIBS) -o $@

@@ -6,6 +6,7 @@
  *
  *	soak PID CYCLES [MS]	MS: how long to record in each cycle (default: 2)
  *	soak PID kill KILLS	kills the recorder, its guardian, the tracer or two at any point of a cycle
+ *	soak PID hostile CYCLES	a program that overwrites all that it can: a cycle may fail, with a reason
  *
  * Upstream: selftests/check/inline.sh, `make soak`. Uses no BPF.
  */
@@ -48,6 +49,8 @@ static int drain_for(struct soak *s, struct inline_probes *p, uint64_t ms)
 	do {
 		usleep(500);
 		err = inline_probes__drain(p, inline_probes__now(p), take, s, &complete);
+		if (inline_probes__disturbed(p, clock__now()))
+			break;
 	} while (!err && clock__now() < end);
 	return err;
 }
@@ -278,6 +281,33 @@ static int soak_kills(struct soak *s, unsigned long kills)
 	return 0;
 }
 
+/* ---- a hostile program ---- */
+
+/* Records end when the recorder notices that they are overwritten, as in a recording. */
+static int soak_hostile(struct soak *s, unsigned long cycles, uint64_t ms)
+{
+	unsigned long i, refused = 0;
+	uint64_t longest = 0;
+
+	for (i = 0; i < cycles && process__alive(&s->an.process); i++) {
+		struct error err = {};
+		uint64_t began = clock__now(), held, took;
+
+		if (cycle(s, ms, &held, &err)) {
+			refused++;
+			fprintf(stderr, "refused: %s\n", err.text);
+		}
+		took = clock__now() - began;
+		longest = took > longest ? took : longest;
+	}
+	printf("%lu attachments, %lu refused, %" PRIu64 " records; the longest took %" PRIu64
+	       " ms\n",
+	       i, refused, s->records, longest / 1000000);
+	if (i < cycles)
+		fprintf(stderr, "soak: the program ended\n");
+	return i < cycles;
+}
+
 static int compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -301,6 +331,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[2], "kill"))
 		return soak_kills(&s, argc > 3 ? strtoul(argv[3], NULL, 10) : 1);
+	if (!strcmp(argv[2], "hostile"))
+		return soak_hostile(&s, argc > 3 ? strtoul(argv[3], NULL, 10) : 1, 2);
 	for (i = 0; i < cycles; i++) {
 		rc = cycle(&s, ms, &s.held[i], &err);
 		if (rc) {
