@@ -176,7 +176,9 @@ static int end(struct installation *s, struct injection *inj, int err, struct er
 	struct error why = {};
 	int failed = injection__end(inj, &why, &s->held_ns);
 
-	return err ? err : failed ? error__set(error, failed, "%s", why.text) : 0;
+	if (failed)
+		error__set(error, err ?: failed, "%s", why.text);
+	return err ? cannot(s, "map memory", err, error) : failed; /* unless there is a reason */
 }
 
 /*
