@@ -48,6 +48,7 @@ void annotation_tracker__deinit(struct annotation_tracker *t)
 	for (size_t i = 0; map__next(&t->goroutines, &i, &value);)
 		free_regions(value);
 	map__deinit(&t->goroutines);
+	id_set__deinit(&t->ended);
 	name_table__deinit(&t->names);
 }
 
@@ -75,19 +76,23 @@ static int task_begin(struct annotation_tracker *t, const struct trace_event *ev
 	return t->client->task_begin ? t->client->task_begin(t->context, task) : 0;
 }
 
+/* The first end of a task counts: runtime/trace permits further ones, such as a deferred one. */
 static int task_end(struct annotation_tracker *t, const struct trace_event *ev,
 		    const struct semantics *m)
 {
 	struct tracked_task *task = map__remove(&t->tasks, m->task);
-	int err = 0;
+	bool again = !task && id_set__has(&t->ended, m->task);
+	int err = again ? 0 : id_set__add(&t->ended, m->task);
 
 	if (task) {
-		if (t->client->task_end)
+		if (!err && t->client->task_end)
 			err = t->client->task_end(t->context, task, ev->g, t->now, true);
 		free_task(t, task);
 		return err;
 	}
-	return t->client->task_unbegun ? t->client->task_unbegun(t->context, t->now) : 0;
+	if (err || again || !t->client->task_unbegun)
+		return err;
+	return t->client->task_unbegun(t->context, t->now);
 }
 
 static int region_name(struct annotation_tracker *t, const struct semantics *m, uint32_t *ret)
@@ -125,13 +130,14 @@ static int region_end(struct annotation_tracker *t, const struct trace_event *ev
 	return t->client->region_end(t->context, ev->g, &region, t->now, true);
 }
 
-/* Its open regions, the innermost first, will not end. */
-static int leave_open(struct annotation_tracker *t, uint64_t g, struct open_regions *open)
+/* Ends its open regions, the innermost first; or (`ended` is false) they are open at the end. */
+static int leave_open(struct annotation_tracker *t, uint64_t g, struct open_regions *open,
+		      bool ended)
 {
 	int err = 0;
 
 	while (!err && open->n && t->client->region_end)
-		err = t->client->region_end(t->context, g, &open->region[--open->n], t->now, false);
+		err = t->client->region_end(t->context, g, &open->region[--open->n], t->now, ended);
 	return err;
 }
 
@@ -142,7 +148,7 @@ static int goroutine_end(struct annotation_tracker *t, uint64_t g)
 
 	if (!open)
 		return 0;
-	err = leave_open(t, g, open);
+	err = leave_open(t, g, open, true);
 	free_regions(open);
 	return err;
 }
@@ -218,7 +224,7 @@ int annotation_tracker__finish(struct annotation_tracker *t, int64_t least)
 	if (t->now < least)
 		t->now = least;
 	for (size_t i = 0; !err && i < n; i++)
-		err = leave_open(t, g[i].key, g[i].value);
+		err = leave_open(t, g[i].key, g[i].value, false);
 	free(g);
 	return err ? err : finish_tasks(t);
 }

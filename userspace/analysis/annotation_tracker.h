@@ -8,7 +8,8 @@
  * has checked that a task ID begins once at a time, and that the regions of a goroutine end in
  * reverse order.
  *
- * Memory is proportional to the tasks and regions that are open.
+ * Memory is proportional to the tasks and regions that are open; IDs of tasks that have ended need a
+ * bit each, up to a limit (lib/id_set.h).
  */
 #ifndef ANALYSIS_ANNOTATION_TRACKER_H
 #define ANALYSIS_ANNOTATION_TRACKER_H
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #include "analysis/name_table.h"
+#include "lib/id_set.h"
 #include "lib/map.h"
 #include "reader/semantics.h"
 
@@ -49,11 +51,11 @@ struct annotation_client {
 	/* It ends at `time`, on goroutine g; or (false) it is still open at the end of the trace. */
 	int (*task_end)(void *context, struct tracked_task *task, uint64_t g, int64_t time,
 			bool ended);
-	/* A task whose begin is not in the trace ends. */
+	/* A task whose begin is not in the trace ends, for the first time in it. */
 	int (*task_unbegun)(void *context, int64_t time);
 	void (*task_deinit)(void *context, struct tracked_task *task);
 	int (*region_begin)(void *context, uint64_t g, const struct tracked_region *region);
-	/* It ends at `time`; or (false) it is open at the end of its goroutine or of the trace. */
+	/* It ends at `time`, by itself or with its goroutine; or (false) the trace ends before. */
 	int (*region_end)(void *context, uint64_t g, const struct tracked_region *region,
 			  int64_t time, bool ended);
 	int (*log)(void *context, struct tracked_task *task, const struct semantics *m);
@@ -65,6 +67,7 @@ struct annotation_tracker {
 	struct name_table names;
 	struct map tasks;      /* by ID, to the client's records */
 	struct map goroutines; /* by ID, to struct open_regions */
+	struct id_set ended;   /* IDs of tasks, which a program may end more than once */
 	int64_t now;	       /* time of the last event */
 };
 

@@ -22,9 +22,8 @@ enum annotation_kind { ANNOTATION_TASKS, ANNOTATION_REGIONS };
 
 /* Those with the same name. */
 struct annotation_name {
-	uint32_t name; /* annotations__name() */
-	/* Open at the end of the trace or window; regions also at the end of their goroutine. */
-	uint64_t unfinished;
+	uint32_t name;		/* annotations__name() */
+	uint64_t unfinished;	/* open at the end of the trace or window */
 	uint64_t unbegun;	/* regions: ended, but the begin is not in the trace */
 	struct lengths lengths; /* of all others */
 };

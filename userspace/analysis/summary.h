@@ -68,6 +68,8 @@ struct summary_task {
 	uint64_t id, parent; /* TRACE_NO_TASK: not known */
 	uint32_t name;	     /* summary__name() */
 	int64_t start, end;
+	uint32_t last_name; /* of its last event, which a second end does not have */
+	int64_t last_end; /* of a task that was ended more than once; Go's summary has these two */
 	struct summary_list children;	/* ids of tasks, as they became known */
 	struct summary_list goroutines; /* ids, sorted after summary__finish() */
 	struct summary_list regions;	/* their starts, in the order of the trace */

@@ -57,7 +57,7 @@ static struct summary_task *task__get(struct summary *s, uint64_t id)
 		return NULL;
 	t->id = id;
 	t->parent = TRACE_NO_TASK;
-	t->start = t->end = SUMMARY_NEVER;
+	t->start = t->end = t->last_end = SUMMARY_NEVER;
 	return t;
 }
 
@@ -91,6 +91,16 @@ static int task__set_parent(struct summary *s, struct summary_task *t, uint64_t 
 	return list__push(&parent->children, (int64_t)t->id);
 }
 
+/* The first end counts, which names the task if its begin is not in the trace. */
+static void task__ended(struct summary_task *t)
+{
+	if (t->end != SUMMARY_NEVER)
+		return;
+	t->end = t->last_end;
+	if (t->start == SUMMARY_NEVER)
+		t->name = t->last_name;
+}
+
 int tasks__event(struct summary *s, const struct trace_event *ev, const struct semantics *m)
 {
 	struct summary_task *t = task__get(s, m->task);
@@ -100,13 +110,17 @@ int tasks__event(struct summary *s, const struct trace_event *ev, const struct s
 		return err;
 	if (m->kind == SEMANTICS_LOG)
 		return list__push(&t->logs, s->time);
-	err = naming__name(&s->naming, m->name, &t->name);
+	err = naming__name(&s->naming, m->name, &t->last_name);
 	if (err)
 		return err;
-	if (m->kind == SEMANTICS_TASK_BEGIN)
+	if (m->kind == SEMANTICS_TASK_BEGIN) {
+		t->name = t->last_name;
 		t->start = s->time;
-	else
-		t->end = s->time;
+		t->end = SUMMARY_NEVER;
+	} else {
+		t->last_end = s->time;
+		task__ended(t);
+	}
 	return task__set_parent(s, t, m->parent);
 }
 

@@ -139,10 +139,10 @@ static void put_list(struct out *o, const char *what, const struct summary_list 
 static void put_task(struct out *o, const struct summary *s, const struct summary_task *t)
 {
 	out__format(o, "task\t%" PRIu64 "\t", t->id);
-	put_string(o, summary__name(s, t->name));
+	put_string(o, summary__name(s, t->last_name));
 	out__format(o, "\tparent=%" PRIu64, t->parent);
 	put_time(o, "\tstart=", t->start);
-	put_time(o, "\tend=", t->end);
+	put_time(o, "\tend=", t->last_end);
 	put_list(o, "\tchildren=[", &t->children, true);
 	put_list(o, "\tgoroutines=[", &t->goroutines, false);
 	put_list(o, "\tregions=[", &t->regions, false);

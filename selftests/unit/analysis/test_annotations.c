@@ -84,7 +84,9 @@ TEST(tasks_outside_the_trace)
 	event(11, EV_USER_TASK_BEGIN, 2, TRACE_NO_TASK, PART);
 	event(12, EV_USER_TASK_BEGIN, 3, TRACE_NO_TASK, PART);
 	event(15, EV_USER_TASK_END, 3, 0, 0);
-	event(16, EV_USER_TASK_END, 3, 0, 0); /* again */
+	event(16, EV_USER_TASK_END, 3, 0, 0); /* again, as a deferred call may */
+	event(17, EV_USER_TASK_END, 1, 0, 0);
+	event(18, EV_USER_TASK_END, 4, 0, 0);
 	assert_int_equal(annotations__unbegun(annotations), 2);
 	expect("part: 1, 3 to 3, 3; 1 unfinished, 0 unbegun\n");
 }
@@ -97,7 +99,8 @@ TEST(window)
 	task(10, 19, 1, PART);
 	task(11, 20, 2, PART); /* with all of its duration */
 	task(22, 29, 3, PART);
-	event(25, EV_USER_TASK_END, 9, 0, 0);
+	event(24, EV_USER_TASK_END, 9, 0, 0); /* again */
+	event(25, EV_USER_TASK_END, 10, 0, 0);
 	event(26, EV_USER_TASK_BEGIN, 5, TRACE_NO_TASK, STEP);
 	assert_int_equal(annotations__unbegun(annotations), 1);
 	expect("part: 2, 7 to 9, 16; 0 unfinished, 0 unbegun\n"
@@ -134,7 +137,7 @@ TEST(regions)
 	       "step: 0, 0 to 0, 0; 0 unfinished, 1 unbegun\n");
 }
 
-/* A goroutine ends within two regions, and its ID is used again. */
+/* A goroutine ends within two regions, which end with it, and its ID is used again. */
 TEST(regions_left_open)
 {
 	begin(ANNOTATION_REGIONS);
@@ -144,9 +147,9 @@ TEST(regions_left_open)
 	event(30, EV_USER_REGION_BEGIN, 1, STEP, 0);
 	event(31, EV_USER_REGION_END, 1, STEP, 0);
 	event(32, EV_USER_REGION_BEGIN, 1, PART, 0);
-	expect("step: 1, 1 to 1, 1; 0 unfinished, 0 unbegun\n"
-	       "request: 0, 0 to 0, 0; 1 unfinished, 0 unbegun\n"
-	       "part: 0, 0 to 0, 0; 2 unfinished, 0 unbegun\n");
+	expect("request: 1, 10 to 10, 10; 0 unfinished, 0 unbegun\n"
+	       "part: 1, 8 to 8, 8; 1 unfinished, 0 unbegun\n"
+	       "step: 1, 1 to 1, 1; 0 unfinished, 0 unbegun\n");
 }
 
 /* All names after the first NAME_TABLE_MAX are one; those that are known keep theirs. */

@@ -169,6 +169,17 @@ TEST(regions)
 	       "1 30 [region: chan receive]<main.read<main.worker t1\n");
 }
 
+TEST(regions_that_end_with_their_goroutine)
+{
+	begin(PROFILE_REGION);
+	created();
+	event(120, EV_USER_REGION_BEGIN, 0, 1, CHAN, READ);
+	event(125, EV_USER_REGION_BEGIN, 0, 1, NETWORK, LEAF);
+	event(150, EV_GO_DESTROY, 0, 0, 0, 0);
+	expect("1 25 [region: network]<leaf<main.worker\n"
+	       "1 30 [region: chan receive]<main.read<main.worker\n");
+}
+
 TEST(tasks)
 {
 	begin_with(&(struct profile_opts){ .kind = PROFILE_TASK, .by_goroutine = true });

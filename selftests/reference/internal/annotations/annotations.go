@@ -83,6 +83,7 @@ type State struct {
 type loader struct {
 	*Trace
 	open    map[trace.TaskID]*Task
+	ended   map[trace.TaskID]bool
 	regions map[trace.GoID][]Span
 	holds   []hold
 	working map[key]int64 // since when
@@ -131,7 +132,7 @@ func Load(path string, to int64) (*Trace, error) {
 		return nil, err
 	}
 	l := &loader{
-		Trace: &Trace{States: map[int64][]State{}, Assists: map[int64][]Work{}}, open: map[trace.TaskID]*Task{},
+		Trace: &Trace{States: map[int64][]State{}, Assists: map[int64][]Work{}}, open: map[trace.TaskID]*Task{}, ended: map[trace.TaskID]bool{},
 		regions: map[trace.GoID][]Span{}, working: map[key]int64{},
 		tasks: names{}, names: names{}, assist: map[int64]Work{},
 	}
@@ -199,6 +200,11 @@ func (l *loader) event(ev *trace.Event) {
 
 func (l *loader) endTask(id trace.TaskID, now int64, g trace.GoID) {
 	t := l.open[id]
+	again := l.ended[id]
+	l.ended[id] = true
+	if t == nil && again {
+		return
+	}
 	if t == nil {
 		l.Unbegun = append(l.Unbegun, now)
 		return
@@ -280,12 +286,12 @@ func (l *loader) transition(s trace.StateTransition, now int64) {
 		return
 	}
 	l.release(func(h hold) bool { return h.g == id }, now)
-	l.leaveOpen(id, now)
+	l.leaveOpen(id, now, true) // Go's internal/trace/summary.go ends them there, too
 }
 
-func (l *loader) leaveOpen(g trace.GoID, now int64) {
+func (l *loader) leaveOpen(g trace.GoID, now int64, ended bool) {
 	for _, r := range l.regions[g] {
-		r.End = now
+		r.End, r.Ended = now, ended
 		l.Regions = append(l.Regions, r)
 	}
 	delete(l.regions, g)
@@ -312,7 +318,7 @@ func (l *loader) assists(ev *trace.Event, now int64) {
 
 func (l *loader) finish() {
 	for g := range l.regions {
-		l.leaveOpen(g, l.End)
+		l.leaveOpen(g, l.End, false)
 	}
 	for _, t := range l.open {
 		t.End = l.End

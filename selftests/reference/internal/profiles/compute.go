@@ -257,6 +257,9 @@ func (r *reading) transition(ev *trace.Event) {
 		}
 	}
 	if to == trace.GoNotExist {
+		for n := len(g.regions); n > 0; n-- { // they end with it
+			r.ended(g, &g.regions[n-1], ev)
+		}
 		delete(r.goroutines, id)
 		return
 	}
