@@ -342,3 +342,20 @@ const struct interval_counts *intervals__counts(const struct intervals *iv, bool
 	*ret_kernel = calls || iv->opts.kind == INTERVAL_RUNQUEUE;
 	return *ret_kernel ? &iv->kernel : &iv->go;
 }
+
+uint64_t intervals__open(const struct intervals *iv, enum interval_kind kind)
+{
+	const struct followed *g;
+	uint64_t n = 0;
+	void *value;
+
+	if (kind == INTERVAL_GC)
+		return iv->gc.is_open && iv->gc.wanted;
+	if (kind == INTERVAL_STW)
+		return iv->stw.is_open && iv->stw.wanted;
+	for (size_t i = 0; map__next(&iv->tracker.goroutines, &i, &value);) {
+		g = value;
+		n += g->wanted && g->kind == kind;
+	}
+	return n;
+}

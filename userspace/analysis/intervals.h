@@ -114,4 +114,7 @@ struct trace_string intervals__text(const struct intervals *iv, uint32_t reason)
  */
 const struct interval_counts *intervals__counts(const struct intervals *iv, bool *ret_kernel);
 
+/* How many intervals of a kind are open, of those that are wanted, by Go's events. */
+uint64_t intervals__open(const struct intervals *iv, enum interval_kind kind);
+
 #endif

@@ -28,6 +28,7 @@ void statistics__deinit(struct statistics *s)
 	free(s->meta);
 	free(s->gap);
 	free(s->recorded);
+	free(s->procs_change);
 	statistics__init(s);
 }
 
@@ -60,6 +61,21 @@ static void add_goroutine(struct statistics *s, uint64_t *how)
 		s->most_alive = s->alive;
 }
 
+/* Each generation has an event with the current value. */
+static int note_procs(struct statistics *s, const struct trace_event *ev)
+{
+	bool same = s->gomaxprocs == ev->arg[0];
+
+	s->gomaxprocs = ev->arg[0];
+	if (same || s->endless)
+		return 0;
+	if (array__grow(&s->procs_change, s->procs_changes, &s->procs_changes_cap,
+			sizeof(*s->procs_change)))
+		return -ENOMEM;
+	s->procs_change[s->procs_changes++] = (struct statistics_procs){ ev->time, ev->arg[0] };
+	return 0;
+}
+
 static int note_event(struct statistics *s, const struct trace_event *ev)
 {
 	switch (ev->type) {
@@ -82,8 +98,7 @@ static int note_event(struct statistics *s, const struct trace_event *ev)
 	case EV_PROC_START:
 		return note_id(s, &s->ps, ev->arg[0]);
 	case EV_PROCS_CHANGE:
-		s->gomaxprocs = ev->arg[0];
-		return 0;
+		return note_procs(s, ev);
 	default:
 		return 0;
 	}

@@ -79,6 +79,11 @@ struct statistics {
 	uint64_t ended, alive, most_alive;
 	struct map threads, ps; /* by id: which there were */
 	uint64_t gomaxprocs;	/* the last one; 0: unknown */
+	struct statistics_procs {
+		int64_t time; /* of the event, ns */
+		uint64_t gomaxprocs;
+	} *procs_change; /* its values, the first one included, in their order */
+	size_t procs_changes, procs_changes_cap;
 
 	uint8_t *meta; /* the record, for private_read__pair(); NULL: there is none */
 	size_t meta_len;

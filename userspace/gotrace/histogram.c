@@ -149,6 +149,7 @@ static int read_trace(void *context, struct timeline *t, const struct reader *r,
 	clip(h, last, to);
 	h->of = a->of;
 	h->counts = intervals__counts(iv, &h->kernel);
+	h->unfinished = intervals__open(iv, a->of.kind);
 	if (h->kernel && !timeline__has_kernel(t))
 		log__msg("%s: the trace has no kernel events, which --of %s%s requires", a->in.name,
 			 interval_names[a->of.kind], a->of.name ? ":NAME" : "");

@@ -11,6 +11,7 @@
 struct histogram {
 	struct intervals_opts of;
 	const struct interval_counts *counts;
+	uint64_t unfinished; /* unless `kernel` */
 	bool kernel;	    /* the durations are those of kernel events */
 	int64_t start, end; /* of the analysed time: trace time, ns */
 };

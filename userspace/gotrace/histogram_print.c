@@ -53,6 +53,9 @@ void histogram__print_table(const struct histogram *h)
 			"not counted, because their begin is not in the trace or events were lost: %" PRIu64
 			"\n",
 			h->counts->uncounted);
+	if (!h->kernel && h->unfinished)
+		out__format(o, "not counted, because they have not ended: %" PRIu64 "\n",
+			    h->unfinished);
 	if (l->count) {
 		put_figure(o, "sum", l->sum);
 		put_figure(o, "min", l->min);
@@ -87,6 +90,10 @@ void histogram__print_json(const struct histogram *h)
 	json__string(&j, "name", h->of.name);
 	json__u64(&j, "count", l->count);
 	json__u64(&j, "not_counted", h->counts->uncounted);
+	if (h->kernel)
+		json__null(&j, "unfinished");
+	else
+		json__u64(&j, "unfinished", h->unfinished);
 	json__i64(&j, "sum_ns", l->sum);
 	put_json_figure(&j, "min_ns", l, l->min);
 	put_json_figure(&j, "p50_ns", l, lengths__share(l, 0.5));

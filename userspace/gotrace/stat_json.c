@@ -53,6 +53,20 @@ static void put_goroutines(struct json *j, const struct statistics *s)
 	json__close(j, '}');
 }
 
+static void put_procs(struct json *j, const struct statistics *s)
+{
+	const struct statistics_procs *change = s->procs_change;
+
+	json__open(j, "gomaxprocs_changes", '[');
+	for (; change < s->procs_change + s->procs_changes; change++) {
+		json__open(j, NULL, '{');
+		json__i64(j, "time", change->time);
+		json__u64(j, "gomaxprocs", change->gomaxprocs);
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+}
+
 static void put_types(struct json *j, const struct stat_report *r)
 {
 	const struct statistics_type *type = r->counts.type;
@@ -245,6 +259,7 @@ int stat__print_json(const struct stat_report *r)
 	json__u64(&j, "threads", s->threads.n);
 	json__u64(&j, "procs", s->ps.n);
 	json__u64(&j, "gomaxprocs", s->gomaxprocs);
+	put_procs(&j, s);
 	json__u64(&j, "strings", s->strings);
 	json__u64(&j, "stacks", s->stacks);
 	json__u64(&j, "samples", s->type[EV_CPU_SAMPLE].events);

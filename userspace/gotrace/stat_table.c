@@ -15,6 +15,9 @@
 #include "print/print.h"
 #include "stat.h"
 
+#define GAPS_SHOWN    8
+#define CHANGES_SHOWN 8
+
 static void put_title(struct out *o, const char *title)
 {
 	out__format(o, "%-12s ", title);
@@ -118,6 +121,25 @@ static int put_generations(struct out *o, const struct statistics *s)
 	return err;
 }
 
+/* The values of GOMAXPROCS, if it was changed. */
+static void put_procs(struct out *o, const struct statistics *s)
+{
+	const struct statistics_procs *change = s->procs_change;
+
+	if (s->procs_changes < 2)
+		return;
+	put_title(o, "GOMAXPROCS");
+	out__u64(o, change->gomaxprocs);
+	for (size_t i = 1; i < s->procs_changes && i < CHANGES_SHOWN; i++) {
+		out__format(o, ", %" PRIu64 " from ", change[i].gomaxprocs);
+		put_duration(o, (uint64_t)change[i].time - (uint64_t)s->start);
+	}
+	out__text(o, " after the start\n");
+	if (s->procs_changes > CHANGES_SHOWN)
+		out__format(o, "             and %zu more, at last %" PRIu64 " (see --json)\n",
+			    s->procs_changes - CHANGES_SHOWN, s->gomaxprocs);
+}
+
 static void put_counts(struct out *o, const struct statistics *s)
 {
 	out__format(o,
@@ -125,9 +147,10 @@ static void put_counts(struct out *o, const struct statistics *s)
 		    "%" PRIu64 " ended; at most %" PRIu64 " at a time\n",
 		    s->created + s->present, s->present, s->created, s->ended, s->most_alive);
 	out__format(o, "threads      %zu, %zu Ps", s->threads.n, s->ps.n);
-	if (s->gomaxprocs)
+	if (s->gomaxprocs && s->procs_changes == 1)
 		out__format(o, ", GOMAXPROCS %" PRIu64, s->gomaxprocs);
 	out__char(o, '\n');
+	put_procs(o, s);
 	out__format(o, "tables       %" PRIu64 " strings, %" PRIu64 " stacks\n", s->strings,
 		    s->stacks);
 	if (s->type[EV_CPU_SAMPLE].events)
@@ -197,9 +220,6 @@ static void put_meta(struct out *o, const struct statistics *s)
 		out__format(o, "tick: %" PRIu64 "ns\n", s->ticks.tick_ns);
 	}
 }
-
-#define GAPS_SHOWN    8
-#define CHANGES_SHOWN 8
 
 /* With what the recording cost, and might have cost, at that time. */
 static void put_changes(struct out *o, const struct statistics *s)

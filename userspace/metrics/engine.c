@@ -46,6 +46,7 @@ static void interval_ended(void *context, const struct interval_end *end)
 
 	if (end->kind == INTERVAL_BLOCK)
 		e->blocks[end->reason]++;
+	e->gc_unknown += end->kind == INTERVAL_GC && end->ns < 0;
 	if (end->ns < 0)
 		return;
 	if (end->kind == INTERVAL_STW)

@@ -42,6 +42,7 @@ struct engine {
 	struct histogram go[INTERVAL_KINDS], kernel[INTERVAL_KINDS];
 	int64_t last; /* time of the last event */
 	uint64_t heap, heap_goal, kernel_events, generations;
+	uint64_t gc_unknown;	      /* GC cycles that ended, of unknown duration */
 	bool kernel_calls;	      /* there were kernel events of system calls */
 	struct name_table categories; /* of logs */
 	uint64_t logs[NAME_TABLE_MAX + 1];

@@ -114,6 +114,7 @@ static void read_numbers(const struct engine *e, struct state *s)
 	s->number[WINDOW_EVENTS] = e->statistics.events;
 	s->number[WINDOW_KERNEL_EVENTS] = e->kernel_events;
 	s->number[WINDOW_LOST] = e->statistics.lost;
+	s->number[WINDOW_GC_UNKNOWN] = e->gc_unknown;
 	s->number[WINDOW_GC_ASSIST] = (uint64_t)s->goroutines.stats.gc_assist;
 }
 
@@ -259,6 +260,7 @@ static int subtract(struct trace_window *w, const struct windows *all)
 	w->has_kernel = now->number[WINDOW_KERNEL_EVENTS] != 0;
 	memcpy(w->state, now->goroutines.alive, sizeof(w->state));
 	w->gomaxprocs = e->statistics.gomaxprocs;
+	w->gc_open = intervals__open(e->intervals, INTERVAL_GC);
 	w->heap = e->heap;
 	w->heap_goal = e->heap_goal;
 	for (size_t i = 0; i < WINDOW_NUMBERS; i++)

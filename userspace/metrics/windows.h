@@ -23,8 +23,9 @@ enum window_number {
 	WINDOW_ENDED,
 	WINDOW_EVENTS,
 	WINDOW_KERNEL_EVENTS,
-	WINDOW_LOST,	  /* records that the recorder lost, or overwrote */
-	WINDOW_GC_ASSIST, /* ns of goroutines on a CPU */
+	WINDOW_LOST,	   /* records that the recorder lost, or overwrote */
+	WINDOW_GC_ASSIST,  /* ns of goroutines on a CPU */
+	WINDOW_GC_UNKNOWN, /* cycles that ended, of unknown duration: not in `interval` */
 	WINDOW_NUMBERS
 };
 
@@ -57,6 +58,7 @@ struct trace_window {
 	/* At its end: */
 	uint64_t state[GO_STATE_SYSCALL + 1]; /* number of goroutines, by enum go_state */
 	uint64_t gomaxprocs, heap, heap_goal; /* bytes; 0: unknown */
+	bool gc_open;			      /* a GC cycle is in progress */
 	/* In it: */
 	uint64_t number[WINDOW_NUMBERS];
 	struct window_intervals interval[INTERVAL_KINDS]; /* by enum interval_kind */

@@ -76,6 +76,33 @@ static void lives(void)
 	event(365, EV_GO_UNBLOCK, 6, 1, 0);
 }
 
+/* What is open at the end: a GC cycle, a pause, a goroutine that is blocked; by name. */
+TEST(open_intervals)
+{
+	begin(INTERVAL_GC, NULL);
+	event(100, EV_SYNC, 0, 0, 0);
+	assert_int_equal(intervals__open(iv, INTERVAL_GC), 0);
+	event(105, EV_GC_ACTIVE, 3, 0, 0);
+	assert_int_equal(intervals__open(iv, INTERVAL_GC), 1);
+	event(110, EV_GC_END, 4, 0, 0);
+	assert_int_equal(intervals__open(iv, INTERVAL_GC), 0);
+	event(120, EV_GC_BEGIN, 5, 0, 0);
+	assert_int_equal(intervals__open(iv, INTERVAL_GC), 1);
+	expect("0 0 0 0 1", false);
+	begin(INTERVAL_BLOCK, "chan receive");
+	event(100, EV_SYNC, 0, 0, 0);
+	event(110, EV_GO_CREATE, 5, 0, 0);
+	event(110, EV_GO_CREATE, 6, 0, 0);
+	for (uint64_t g = 5; g < 7; g++) {
+		on_g = TRACE_NO_G;
+		event(120, EV_GO_START, g, 1, 0);
+		on_g = g;
+		event(130, EV_GO_BLOCK, g == 5 ? CHAN : SELECT, 0, 0);
+	}
+	assert_int_equal(intervals__open(iv, INTERVAL_BLOCK), 1);
+	expect("0 0 0 0 0", false);
+}
+
 TEST(scheduling)
 {
 	begin(INTERVAL_SCHED, NULL);

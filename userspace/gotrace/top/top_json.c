@@ -15,9 +15,13 @@ static const char *const states[GO_STATE_SYSCALL + 1] = {
 	[GO_STATE_SYSCALL] = "syscall",
 };
 static const char *const numbers[WINDOW_NUMBERS] = {
-	[WINDOW_CREATED] = "created", [WINDOW_ENDED] = "ended",
-	[WINDOW_EVENTS] = "events",   [WINDOW_KERNEL_EVENTS] = "kernel_events",
-	[WINDOW_LOST] = "lost",	      [WINDOW_GC_ASSIST] = "gc_assist_ns",
+	[WINDOW_CREATED] = "created",
+	[WINDOW_ENDED] = "ended",
+	[WINDOW_EVENTS] = "events",
+	[WINDOW_KERNEL_EVENTS] = "kernel_events",
+	[WINDOW_LOST] = "lost",
+	[WINDOW_GC_ASSIST] = "gc_assist_ns",
+	[WINDOW_GC_UNKNOWN] = "gc_unknown",
 };
 static const char *const intervals[INTERVAL_KINDS] = {
 	[INTERVAL_SCHED] = "sched",	[INTERVAL_RUNQUEUE] = "runqueue",
@@ -77,6 +81,7 @@ static void put_numbers(struct json *j, const struct trace_window *w)
 	for (unsigned int i = 0; i < WINDOW_NUMBERS; i++)
 		json__u64(j, numbers[i], w->number[i]);
 	json__u64(j, "gomaxprocs", w->gomaxprocs);
+	json__bool(j, "gc_in_progress", w->gc_open);
 	json__u64(j, "heap", w->heap);
 	json__u64(j, "heap_goal", w->heap_goal);
 	json__open(j, "intervals", '{');

@@ -91,7 +91,9 @@ static void put_gc(struct out *o, const struct trace_window *w)
 
 	out__format(o, "%-16s%" PRIu64 " cycles", "GC", gc->count);
 	put_mean(o, gc->ns, gc->count);
-	out__text(o, "; mark assists ");
+	if (w->number[WINDOW_GC_UNKNOWN])
+		out__format(o, ", %" PRIu64 " of unknown duration", w->number[WINDOW_GC_UNKNOWN]);
+	out__text(o, w->gc_open ? ", one in progress; mark assists " : "; mark assists ");
 	table__time(o, (int64_t)w->number[WINDOW_GC_ASSIST], 0);
 	if (w->heap)
 		out__format(o, "; heap %.1f MiB", (double)w->heap / (1 << 20));
