@@ -52,6 +52,14 @@ extern const char *const latency_orders[LATENCY_ORDERS]; /* values of --sort */
  */
 struct columns latency_columns(bool has_kernel);
 
+/*
+ * Columns that are shown on a narrow terminal, too, because they have the largest causes; `sum`: of
+ * what is not parked. Bits as for columns__fit().
+ */
+uint32_t latency_columns__causes(const double sum[LATENCY_PARTS]);
+/* Blocked all the time, or a function of the runtime that was blocked nearly all the time. */
+bool latency__is_parked(const int64_t part[LATENCY_PARTS], int64_t total, struct trace_string name);
+
 /* Functions in descending order; the caller frees them. NULL: out of memory. */
 const struct function **functions__sorted(const struct latencies *all, size_t *ret_n);
 /* Sort the goroutines by all->sort. 0 or -ENOMEM. */

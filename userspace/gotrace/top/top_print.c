@@ -172,14 +172,20 @@ static void put_functions(struct out *o, struct trace_window *w, const struct to
 {
 	struct columns c = latency_columns(w->has_kernel);
 	uint32_t keep = view->sort < c.n ? 1u << view->sort : 0;
+	double active[LATENCY_PARTS] = {};
 	const struct window_function *f;
 
 	qsort_r(w->function, w->functions, sizeof(*w->function), compare_functions,
 		(void *)&view->sort);
-	for (f = w->function; f < w->function + w->functions; f++)
+	for (f = w->function; f < w->function + w->functions; f++) {
+		bool parked = latency__is_parked(f->part, f->total, f->name);
+
 		for (unsigned int i = 0; i < c.n; i++)
 			c.sum[i] += (double)column_of(f, i);
-	columns__fit(&c, o, keep | 1u << PART_ONCPU);
+		for (unsigned int i = 0; !parked && i < LATENCY_PARTS; i++)
+			active[i] += (double)f->part[i];
+	}
+	columns__fit(&c, o, keep | 1u << PART_ONCPU | latency_columns__causes(active));
 	out__char(o, '\n');
 	columns__head(&c, o, "COUNT", "START FUNCTION");
 	for (f = w->function; f < w->function + at_most(w->functions, view->functions); f++) {

@@ -39,15 +39,74 @@ struct columns latency_columns(bool has_kernel)
 	};
 }
 
+bool latency__is_parked(const int64_t part[LATENCY_PARTS], int64_t total, struct trace_string name)
+{
+	int64_t active =
+		time_sub(total, time_add(part[PART_GO_BLOCKED], part[PART_SYSCALL_BLOCKED]));
+	bool is_runtime = name.len > 8 && !memcmp(name.data, "runtime.", 8);
+
+	return active <= (is_runtime ? total / 100 : 0);
+}
+
+static bool is_parked(const struct latencies *all, const struct latency_stats *stats, uint32_t name)
+{
+	return !all->select->by_label &&
+	       latency__is_parked(stats->part, stats->total, latency__name(all->latency, name));
+}
+
+/* Returns the largest of the parts in `which`, one at least. */
+static unsigned int largest(const double sum[LATENCY_PARTS], uint32_t which)
+{
+	unsigned int found = LATENCY_PARTS;
+
+	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
+		if (which >> i & 1 && (found == LATENCY_PARTS || sum[i] > sum[found]))
+			found = i;
+	return found;
+}
+
+/*
+ * GO BLK alone would mostly be the time in which goroutines had nothing to do. Throttling has a
+ * remedy of its own, so it is shown if it is a tenth of the time in which goroutines were to run.
+ */
+uint32_t latency_columns__causes(const double sum[LATENCY_PARTS])
+{
+	const uint32_t delays =
+		1u << PART_GO_RUNNABLE | 1u << PART_KERNEL_RUNNABLE | 1u << PART_THROTTLED;
+	const uint32_t waits = ((1u << LATENCY_PARTS) - 1) & ~(1u << PART_ONCPU);
+	double work = sum[PART_ONCPU];
+	uint32_t keep = 0, candidates;
+
+	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
+		work += delays >> i & 1 ? sum[i] : 0;
+	candidates = 1u << largest(sum, waits) | 1u << largest(sum, delays);
+	if (sum[PART_THROTTLED] >= work / 10)
+		candidates |= 1u << PART_THROTTLED;
+	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
+		keep |= candidates >> i & 1 && sum[i] > 0 ? 1u << i : 0;
+	return keep;
+}
+
 static int64_t column_of(const struct latency_stats *stats, unsigned int i)
 {
 	return i < LATENCY_PARTS ? stats->part[i] : stats->total;
 }
 
-static void sum_columns(struct columns *c, const struct latency_stats *stats)
+/* The sums of the columns, and of those that are not parked. */
+struct column_sums {
+	struct columns c;
+	double active[LATENCY_PARTS];
+};
+
+static void sum_columns(struct column_sums *s, const struct latencies *all,
+			const struct latency_stats *stats, uint32_t name)
 {
-	for (unsigned int i = 0; i < c->n; i++)
-		c->sum[i] += (double)column_of(stats, i);
+	bool parked = is_parked(all, stats, name);
+
+	for (unsigned int i = 0; i < s->c.n; i++)
+		s->c.sum[i] += (double)column_of(stats, i);
+	for (unsigned int i = 0; !parked && i < LATENCY_PARTS; i++)
+		s->active[i] += (double)stats->part[i];
 }
 
 static void put_numbers(struct out *o, const struct columns *c, uint64_t first,
@@ -96,11 +155,11 @@ static void put_no_kernel(struct out *o, const struct latencies *all)
 }
 
 /* Columns that are shown even if they are empty, or the terminal is narrow. */
-static uint32_t kept(const struct latencies *all)
+static uint32_t kept(const struct latencies *all, const struct column_sums *s)
 {
 	uint32_t sort = all->sort < LATENCY_PARTS ? 1u << all->sort : 0;
 
-	return 1u << PART_ONCPU | 1u << LATENCY_PARTS | sort;
+	return 1u << PART_ONCPU | 1u << LATENCY_PARTS | sort | latency_columns__causes(s->active);
 }
 
 static const char *name_title(const struct latencies *all)
@@ -160,17 +219,6 @@ static void put_folded(struct out *o, const struct columns *c, const struct fold
 		return;
 	put_numbers(o, c, f->goroutines, &f->stats);
 	out__format(o, "(%" PRIu64 " %s)\n", f->functions, what);
-}
-
-/* Blocked all the time, or a function of the runtime that was blocked nearly all the time. */
-static bool is_parked(const struct latencies *all, const struct function *f)
-{
-	struct trace_string name = latency__name(all->latency, f->name);
-	int64_t active = time_sub(f->stats.total, time_add(f->stats.part[PART_GO_BLOCKED],
-							   f->stats.part[PART_SYSCALL_BLOCKED]));
-	bool is_runtime = name.len > 8 && !memcmp(name.data, "runtime.", 8);
-
-	return !all->select->by_label && active <= (is_runtime ? f->stats.total / 100 : 0);
 }
 
 #define BRIEF_REASONS_MAX 5
@@ -246,7 +294,7 @@ static int select_functions(const struct latencies *all, const struct function *
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
-		if (is_parked(all, functions[i]) && n > 1)
+		if (n > 1 && is_parked(all, &functions[i]->stats, functions[i]->name))
 			err = fold(parked, functions[i]);
 		else if (shown < most || all->select->top)
 			functions[shown++] = functions[i];
@@ -297,7 +345,8 @@ static int put_brief(struct out *o, const struct latencies *all, struct columns 
 int latency_table__functions(const struct latencies *all, bool details)
 {
 	struct out *o = out__table();
-	struct columns c = latency_columns(all->has_kernel);
+	struct column_sums sums = { .c = latency_columns(all->has_kernel) };
+	struct columns *c = &sums.c;
 	size_t n;
 	const struct function **functions = functions__sorted(all, &n);
 	int err;
@@ -305,11 +354,10 @@ int latency_table__functions(const struct latencies *all, bool details)
 	if (!functions)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		sum_columns(&c, &functions[i]->stats);
-	columns__fit(&c, o, kept(all));
+		sum_columns(&sums, all, &functions[i]->stats, functions[i]->name);
+	columns__fit(c, o, kept(all, &sums));
 	put_no_kernel(o, all);
-	err = details ? put_functions(o, all, &c, functions, n) :
-			put_brief(o, all, &c, functions, n);
+	err = details ? put_functions(o, all, c, functions, n) : put_brief(o, all, c, functions, n);
 	free(functions);
 	out__flush(o);
 	return err;
@@ -318,7 +366,7 @@ int latency_table__functions(const struct latencies *all, bool details)
 /* ---- goroutines ---- */
 
 /* The lines; or, without `o`, only the sums of the columns. */
-static int put_goroutines(struct out *o, const struct latencies *all, struct columns *c,
+static int put_goroutines(struct out *o, const struct latencies *all, struct column_sums *s,
 			  int64_t *unknown, int64_t *total)
 {
 	struct latency_goroutine g;
@@ -329,11 +377,11 @@ static int put_goroutines(struct out *o, const struct latencies *all, struct col
 		if (err)
 			break;
 		if (o) {
-			put_row(o, c, g.id, &g.stats, latency__name(all->latency, g.name));
+			put_row(o, &s->c, g.id, &g.stats, latency__name(all->latency, g.name));
 			*unknown = time_add(*unknown, g.stats.unknown);
 			*total = time_add(*total, g.stats.total);
 		} else {
-			sum_columns(c, &g.stats);
+			sum_columns(s, all, &g.stats, g.name);
 		}
 		latency_stats__deinit(&g.stats);
 	}
@@ -343,17 +391,18 @@ static int put_goroutines(struct out *o, const struct latencies *all, struct col
 int latency_table__goroutines(const struct latencies *all)
 {
 	struct out *o = out__table();
-	struct columns c = latency_columns(all->has_kernel);
+	struct column_sums sums = { .c = latency_columns(all->has_kernel) };
+	const struct columns *c = &sums.c;
 	int64_t unknown = 0, total = 0;
-	int err = o->screen.width ? put_goroutines(NULL, all, &c, &unknown, &total) : 0;
+	int err = o->screen.width ? put_goroutines(NULL, all, &sums, &unknown, &total) : 0;
 
 	if (err)
 		return err;
-	columns__fit(&c, o, kept(all));
+	columns__fit(&sums.c, o, kept(all, &sums));
 	put_no_kernel(o, all);
-	columns__head(&c, o, "ID", "START FUNCTION");
-	err = put_goroutines(o, all, &c, &unknown, &total);
-	columns__note(&c, o);
+	columns__head(c, o, "ID", "START FUNCTION");
+	err = put_goroutines(o, all, &sums, &unknown, &total);
+	columns__note(c, o);
 	if (all->has_kernel)
 		latency_table__note(o, true, unknown, total);
 	out__flush(o);
