@@ -75,6 +75,19 @@ summarized()
 		$REFERENCE/goroutines "$trace" >"$tmp/theirs" && $READER goroutines --canonical "$trace" | diff - "$tmp/theirs"
 }
 
+# The message has the number of tasks that the program has, rather than that there are none.
+without_matches()
+{
+	local verb
+
+	for verb in tasks requests; do
+		$READER $verb --name nomatch "$trace" 2>&1 >/dev/null | grep -x "gotrace: .*: none of the 20 tasks has a name that matches 'nomatch'" &&
+			$READER $verb --goroutine 9999 "$trace" 2>&1 >/dev/null | grep -x 'gotrace: .*: none of the 20 tasks matches the filters' &&
+			$READER $verb --to 1ns "$trace" 2>&1 >/dev/null | grep -x 'gotrace: .*: no tasks found in the requested time' || return 1
+	done
+	$READER regions --name nomatch "$trace" 2>&1 >/dev/null | grep -x "gotrace: .*: none of the 40 regions has a name that matches 'nomatch'"
+}
+
 ktap_start
 trace=$tmp/endings.trace
 try "the reader builds" build_reader
@@ -83,5 +96,6 @@ try "regions end with their goroutines" regions
 try "the profile has them" profiled
 try "the table of requests has them" queried
 try "the first end of a task counts" tasks
+try "filters that nothing matches" without_matches
 try "goroutines with their tasks, and Go's reader" summarized
 ktap_end

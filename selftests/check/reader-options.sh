@@ -254,7 +254,8 @@ try "histogram: an empty window" refused 2 'before' histogram "$tmp/trace" --of 
 try "histogram: a corrupt standard input" broken_input "histogram --of=gc"
 try "histogram: nothing to count" counts_nothing --of block
 try "histogram: nothing with that name" counts_nothing --of "stw:no such reason"
-try "histogram: a window after the end" counts_nothing --of sched --from 1s
+try "histogram: a window after the end" refused 1 'no events in the requested time; the length of the trace is 0\.000 s' \
+	histogram "$tmp/trace" --of sched --from 1s
 try "histogram: no kernel events" lacks_kernel_events
 try "waits: none of them" refused 2 "invalid number of waits '0': must be 1 to 10000" waits "$tmp/trace" --longest 0
 try "waits: too many" refused 2 "invalid number of waits '10001'" waits "$tmp/trace" --longest 10001
@@ -264,7 +265,10 @@ try "waits: an empty window" refused 2 'before' waits "$tmp/trace" --from 3us --
 try "waits: a corrupt standard input" broken_input waits
 try "waits: there are none" lists_nothing --runtime
 try "waits: no kernel events" run_queues_missing
-try "waits: a window after the end" lists_nothing --from 1s --runtime
+try "waits: a window after the end" refused 1 'no events in the requested time; the length of the trace is 0\.000 s' \
+	waits "$tmp/trace" --from 1s --runtime
+try "profile: a window after the end" refused 1 'no events in the requested time; the length of the trace is 0\.000 s' \
+	profile wall "$tmp/trace" --from 1s
 for verb in text assemble cut convert; do
 	try "$verb: output to its input" refused 2 'same file' "$verb" "$tmp/trace" -o "$tmp/trace"
 	try "$verb: a missing directory" refused 1 'No such file' "$verb" "$tmp/trace" -o "$tmp/no/where"

@@ -17,7 +17,8 @@ struct annotations {
 	struct annotation_tracker tracker;
 	struct annotation_filter filter;
 	int64_t from, to;
-	uint64_t unbegun;				     /* tasks */
+	uint64_t unbegun; /* tasks */
+	uint64_t left_out;
 	struct annotation_name *by_name[NAME_TABLE_MAX + 1]; /* NULL: nothing counted yet */
 };
 
@@ -43,6 +44,7 @@ static int count(struct annotations *a, uint64_t g, uint32_t name, int64_t begin
 	if (end < a->from || end >= a->to)
 		return 0;
 	err = annotation_filter__accepts(&a->filter, &a->tracker.names, g, name, &wanted);
+	a->left_out += !err && !wanted;
 	if (err || !wanted)
 		return err;
 	n = get(a, name);
@@ -66,8 +68,11 @@ static int task_unbegun(void *context, int64_t time)
 {
 	struct annotations *a = context;
 
-	a->unbegun +=
-		time >= a->from && time < a->to && annotation_filter__accepts_unknown(&a->filter);
+	bool accepted = annotation_filter__accepts_unknown(&a->filter);
+	bool in_window = time >= a->from && time < a->to;
+
+	a->unbegun += in_window && accepted;
+	a->left_out += in_window && !accepted;
 	return 0;
 }
 
@@ -130,6 +135,11 @@ int annotations__event(struct annotations *a, const struct trace_event *ev)
 int annotations__finish(struct annotations *a)
 {
 	return annotation_tracker__finish(&a->tracker, a->from);
+}
+
+uint64_t annotations__left_out(const struct annotations *a)
+{
+	return a->left_out;
 }
 
 uint64_t annotations__unbegun(const struct annotations *a)

@@ -41,6 +41,8 @@ int annotations__event(struct annotations *a, const struct trace_event *ev); /* 
 /* After the last event of the window or trace. 0 or -ENOMEM. */
 int annotations__finish(struct annotations *a);
 
+/* Tasks or regions, in the window, that the filter did not accept. */
+uint64_t annotations__left_out(const struct annotations *a);
 /* Tasks that ended, but whose begin, and so their name, is not in the trace. */
 uint64_t annotations__unbegun(const struct annotations *a);
 struct trace_string annotations__name(const struct annotations *a, uint32_t name);

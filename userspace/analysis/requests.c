@@ -40,6 +40,7 @@ static int task_end(void *context, struct tracked_task *task, uint64_t g, int64_
 		return err;
 	err = annotation_filter__accepts(&r->filter, &r->tracker.names, task->g, task->name,
 					 &wanted);
+	r->left_out += !err && !wanted;
 	if (err || !wanted)
 		return err;
 	if (!ended)
@@ -62,8 +63,11 @@ static int task_unbegun(void *context, int64_t time)
 {
 	struct requests *r = context;
 
-	r->unbegun +=
-		time >= r->from && time < r->to && annotation_filter__accepts_unknown(&r->filter);
+	bool accepted = annotation_filter__accepts_unknown(&r->filter);
+	bool in_window = time >= r->from && time < r->to;
+
+	r->unbegun += in_window && accepted;
+	r->left_out += in_window && !accepted;
 	return 0;
 }
 
@@ -256,6 +260,11 @@ int requests__step(struct requests *r, const struct timeline *t, const struct ti
 int requests__finish(struct requests *r)
 {
 	return annotation_tracker__finish(&r->tracker, r->from);
+}
+
+uint64_t requests__left_out(const struct requests *r)
+{
+	return r->left_out;
 }
 
 uint64_t requests__unbegun(const struct requests *r)

@@ -93,6 +93,8 @@ int requests__step(struct requests *r, const struct timeline *t, const struct ti
 /* After the last step of the window or trace. 0 or -ENOMEM. */
 int requests__finish(struct requests *r);
 
+/* Requests, in the window, that the filter did not accept. */
+uint64_t requests__left_out(const struct requests *r);
 /* Requests that ended, but whose begin, and so their name, is not in the trace. */
 uint64_t requests__unbegun(const struct requests *r);
 struct trace_string requests__name(const struct requests *r, uint32_t name);

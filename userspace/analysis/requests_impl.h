@@ -56,7 +56,7 @@ struct requests {
 	struct map work;    /* by task and goroutine, to struct work */
 	struct annotation_filter filter;
 	int64_t from, to;
-	uint64_t unbegun;
+	uint64_t unbegun, left_out;
 	uint64_t serials;	      /* of requests, so far */
 	struct request_single *worst; /* in descending order */
 	size_t nworst, most_worst;

@@ -48,8 +48,11 @@ void analysed_time__begin(struct analysed_time *t, const struct trace_args *in, 
 /* After the last event, at `last`. 0; -ENOENT, with the reason: the window has no events. */
 int analysed_time__end(struct analysed_time *t, int64_t last, struct error *error);
 
-/* That no name is in the result, and how tasks or regions (`what`) get into a trace. */
-void annotations__report_none(const struct trace_args *in, const char *what);
+/*
+ * That no name is in the result: because of the filters, which `left_out` tasks or regions (`what`)
+ * did not pass, or the requested time; or how they get into a trace.
+ */
+void annotations__report_none(const struct trace_args *in, const char *what, uint64_t left_out);
 
 /* Rate, p50, p90, p99, longest; and the last column, of errors or of the total. */
 enum { ANNOTATION_LAST = 5, ANNOTATION_COLUMNS };

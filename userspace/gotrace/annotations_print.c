@@ -99,8 +99,24 @@ void annotation_table__buckets(struct out *o, const struct lengths *l)
 	table__buckets(o, l, BAR_WIDTH);
 }
 
-void annotations__report_none(const struct trace_args *in, const char *what)
+void annotations__report_none(const struct trace_args *in, const char *what, uint64_t left_out)
 {
+	const struct selection *select = &in->select;
+
+	if (left_out && select->name.text && !selection__by_goroutine(select)) {
+		log__msg("%s: none of the %" PRIu64 " %s has a name that matches '%s'", in->name,
+			 left_out, what, select->name.text);
+		return;
+	}
+	if (left_out) {
+		log__msg("%s: none of the %" PRIu64 " %s matches the filters", in->name, left_out,
+			 what);
+		return;
+	}
+	if (in->have_from || in->have_to) {
+		log__msg("%s: no %s found in the requested time", in->name, what);
+		return;
+	}
 	log__msg("%s: no %s found; a program records them with runtime/trace, and gotrace-bpf with "
 		 "record --requests, --task or --region",
 		 in->name, what);

@@ -71,6 +71,12 @@ void moment__parse(const char *option, const char *text, struct moment *ret);
  * converted by trace_args__resolve().
  */
 int64_t moment__time(const struct moment *moment, int64_t start);
+/*
+ * After the events of the trace, or those before --to: 0; -ENOENT, with the reason, if none of them
+ * is in the requested time. `first` and `last`: times of the first and the last one.
+ */
+int trace_args__check_window(const struct trace_args *args, int64_t first, int64_t last,
+			     struct error *error);
 
 /* What most commands share: the trace, how to read it, the requested part of it, the output. */
 struct trace_args {

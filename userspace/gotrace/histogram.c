@@ -128,13 +128,13 @@ static int read_trace(void *context, struct timeline *t, const struct reader *r,
 	struct intervals *iv = reading->iv;
 	struct histogram *h = reading->h;
 	struct timeline_step step = {};
-	int64_t to = INT64_MAX, last = 0;
+	int64_t to = INT64_MAX, first = 0, last = 0;
 	bool started = false, lossy = false;
 	int err;
 
 	while ((err = timeline__next(t, &step, error)) > 0) {
 		if (step.event && !started)
-			begin(iv, &a->in, step.event->time, h, &to);
+			begin(iv, &a->in, first = step.event->time, h, &to);
 		started |= step.event != NULL;
 		lossy |= timeline__lossy(t);
 		if (step.event)
@@ -145,6 +145,9 @@ static int read_trace(void *context, struct timeline *t, const struct reader *r,
 			return error__set(error, -ENOMEM, "out of memory");
 	}
 	if (err < 0)
+		return err;
+	err = started ? trace_args__check_window(&a->in, first, last, error) : 0;
+	if (err)
 		return err;
 	clip(h, last, to);
 	h->of = a->of;

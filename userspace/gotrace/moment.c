@@ -154,3 +154,14 @@ int trace_args__resolve(struct trace_args *args, struct error *error)
 				args->name) :
 		     0;
 }
+
+int trace_args__check_window(const struct trace_args *args, int64_t first, int64_t last,
+			     struct error *error)
+{
+	if ((!args->have_from || moment__time(&args->from, first) <= last) &&
+	    (!args->have_to || moment__time(&args->to, first) >= first))
+		return 0;
+	return error__set(error, -ENOENT,
+			  "no events in the requested time; the length of the trace is %.3f s",
+			  (double)((uint64_t)last - (uint64_t)first) / 1e9);
+}

@@ -102,7 +102,8 @@ static int print(struct request_report *report, struct error *error)
 	if (!report->names)
 		return error__set(error, -ENOMEM, "out of memory");
 	if (!report->n)
-		annotations__report_none(&report->in, "tasks");
+		annotations__report_none(&report->in, "tasks",
+					 requests__left_out(report->requests));
 	report->n = selection__top(&report->in.select, report->n);
 	err = report->in.json ? requests_json__print(report, error) :
 				requests_table__print(report, error);

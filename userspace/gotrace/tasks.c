@@ -176,7 +176,8 @@ static int print(const struct counted *c, struct error *error)
 	if (!names)
 		return error__set(error, -ENOMEM, "out of memory");
 	if (!n)
-		annotations__report_none(&c->in, kinds[c->kind]);
+		annotations__report_none(&c->in, kinds[c->kind],
+					 annotations__left_out(c->annotations));
 	n = selection__top(&c->in.select, n);
 	if (c->in.json)
 		print_json(c, names, n);

@@ -167,6 +167,9 @@ static int read_trace(void *context, struct timeline *t, const struct reader *re
 	}
 	if (err < 0)
 		return err;
+	err = r->started ? trace_args__check_window(r->in, r->ret->trace, last, error) : 0;
+	if (err)
+		return err;
 	if (last > r->to)
 		last = r->to;
 	if (r->started && last > r->ret->end)

@@ -227,6 +227,7 @@ TEST(filters)
 	assert_int_equal(selection__option(&named, SELECT_NAME, "^r.*t$"), 0);
 	filter(&named, NULL);
 	assert_int_equal(annotations__unbegun(annotations), 0);
+	assert_int_equal(annotations__left_out(annotations), 2);
 	expect("request: 2, 5 to 7, 12; 0 unfinished, 0 unbegun\n");
 	selection__deinit(&named);
 	filter(&(struct selection){}, NULL);

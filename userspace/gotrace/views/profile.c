@@ -244,6 +244,9 @@ static int read_trace(void *context, struct timeline *t, const struct reader *re
 	}
 	if (err < 0)
 		return err;
+	failed = started ? trace_args__check_window(&r->a->in, start, end, error) : 0;
+	if (failed)
+		return failed;
 	if (end > start)
 		r->pprof.duration_ns = (uint64_t)end - (uint64_t)start;
 	report(r, t);

@@ -22,6 +22,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <linux/capability.h>
+
+#include "lib/capability.h"
 #include "lib/proc.h"
 #include "lib/regular.h"
 #include "target/process/reader.h"
@@ -148,9 +151,12 @@ static int open_exe(struct process *proc, struct error *error)
 		return 0;
 	if (proc->exe_fd == -EACCES || proc->exe_fd == -EPERM)
 		return error__set(
-			error, -EPERM,
-			"no permission to inspect process %d: run as root, or with CAP_SYS_PTRACE",
-			proc->pid);
+			error, -EPERM, "no permission to inspect process %d: %s", proc->pid,
+			capability__has(CAP_SYS_PTRACE) ?
+				"it is in a user namespace in which this program has no "
+				"privileges, or a security module forbids it" :
+			geteuid() ? "run as root, or with CAP_SYS_PTRACE" :
+				    "CAP_SYS_PTRACE is missing, for example in a container");
 	if (proc->exe_fd == -ENOENT) /* the link has no file: the process is a zombie by now */
 		return error__set(error, -ESRCH, "process %d ended", proc->pid);
 	return error__set(error, proc->exe_fd, "cannot open the program of process %d: %s",
