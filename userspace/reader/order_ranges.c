@@ -5,8 +5,13 @@
  * Part of reader/order.c, for everything with a begin and an end. Ranges belong to a goroutine
  * (stop-the-world, mark assist) or to a P (sweep); a GC cycle belongs to the program.
  */
+#include <string.h>
+
+#include "lib/printable.h"
 #include "reader/order_guess.h"
 #include "reader/order_impl.h"
+
+#define REGION_SHOWN 64 /* bytes of the name of a region in a message */
 
 static int open_range(const struct order_step *s, struct order_ranges *r, uint8_t type,
 		      uint64_t kind)
@@ -309,6 +314,31 @@ int order_step__region_begin(const struct order_step *s)
 	return err ? err : order_step__deliver(s);
 }
 
+/* A name as a part of a message, cut to its size. */
+static void copy_name(char ret[REGION_SHOWN], const char *name, size_t len)
+{
+	len = len < REGION_SHOWN - 1 ? len : REGION_SHOWN - 1;
+	memset(ret, 0, REGION_SHOWN);
+	if (len)
+		memcpy(ret, name, len);
+	printable__clean(ret, REGION_SHOWN);
+}
+
+/* Region.End may have been called twice, on another goroutine, or in the wrong order. */
+static int wrong_region(const struct order_step *s, const struct order_g *g,
+			const struct order_region *inner, const struct trace_string *name)
+{
+	char ends[REGION_SHOWN], innermost[REGION_SHOWN];
+
+	copy_name(ends, name->data, name->len);
+	copy_name(innermost, inner->name, inner->len);
+	return order_step__broken(s,
+				  "region \"%s\" of task %" PRIu64 " ends, but another region of "
+				  "goroutine %" PRIu64
+				  " is the innermost one: \"%s\" of task %" PRIu64,
+				  ends, s->ev->arg[0], g->id, innermost, inner->task);
+}
+
 /* Ends the innermost region. A region that began before the trace is unknown and may end. */
 int order_step__region_end(const struct order_step *s)
 {
@@ -328,9 +358,7 @@ int order_step__region_end(const struct order_step *s)
 		inner = &g->region[g->regions - 1];
 		if (inner->task != s->ev->arg[0] || inner->len != name.len ||
 		    memcmp(inner->name, name.data, name.len))
-			return order_step__broken(
-				s, "another region of goroutine %" PRIu64 " is the innermost one",
-				g->id);
+			return wrong_region(s, g, inner, &name);
 		order__close_region(g);
 	} else if (s->o->guess) {
 		err = order_guess__region_end(s->o, g->id, s->ev->arg[0], &name);

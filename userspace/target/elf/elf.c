@@ -354,6 +354,14 @@ bool elf_image__is_on_fuse(const struct elf_image *elf)
 	return fstatfs(elf->fd, &fs) || fs.f_type == FUSE_SUPER_MAGIC;
 }
 
+/* UPX writes its magic number behind the program headers. */
+bool elf_image__is_packed(const struct elf_image *elf)
+{
+	char head[512];
+
+	return read_at(elf, 0, head, sizeof(head)) && memmem(head, sizeof(head), "UPX!", 4);
+}
+
 const char *elf_image__build_id(const struct elf_image *elf)
 {
 	return elf->build_id[0] ? elf->build_id : NULL;

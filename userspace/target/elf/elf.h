@@ -66,6 +66,8 @@ static inline const char *elf_image__any_build_id(const struct elf_image *elf)
 
 	return id ? id : elf_image__go_build_id(elf);
 }
+/* UPX has packed it. */
+bool elf_image__is_packed(const struct elf_image *elf);
 /* A position-independent executable (PIE) or shared object: loaded at any address. */
 bool elf_image__is_relocatable(const struct elf_image *elf);
 /* The first executable PT_LOAD: for the load bias, see process__find_bias(). */

@@ -172,8 +172,11 @@ static int read_without(const struct elf_image *elf, struct go_version *ret, str
 
 	if (!elf_image__nth_section(elf, 0, &first))
 		return error__set(error, -ENOENT,
-				  "it has no section headers: if it is a Go program, "
-				  "it is packed, and can be recorded once it is unpacked (upx -d)");
+				  elf_image__is_packed(elf) ?
+					  "it is packed; if it is a Go program, it can be recorded "
+					  "once it is unpacked (upx -d)" :
+					  "its section headers were removed (as by sstrip); Go's "
+					  "function table is found by them");
 	err = build_version__find(elf, ret, &why);
 	if (err == -ENOENT)
 		return error__set(error, err, "not a Go program: %s", why.text);

@@ -21,11 +21,41 @@
 #include "target/probe/call_exits.h"
 #include "target/probe/site_find.h"
 
+#define INSTANCE     "[...]" /* how stacks show the type arguments of a generic function */
+#define PATTERN_SIZE 1024
+
 struct pattern {
 	const char *text;
 	bool is_regex, is_glob;
+	bool of_instances;	 /* it has INSTANCE: compared with names in the same form */
+	char glob[PATTERN_SIZE]; /* the text, with INSTANCE quoted */
 	regex_t regex;
 };
+
+/* "main.gen[go.shape.int]" becomes "main.gen[...]", as in the runtime's funcNameForPrint(). */
+static void as_in_stacks(const char *name, char *ret, size_t size)
+{
+	const char *open = strchr(name, '['), *close = open ? strrchr(open, ']') : NULL;
+
+	if (close)
+		snprintf(ret, size, "%.*s" INSTANCE "%s", (int)(open - name), name, close + 1);
+	else
+		snprintf(ret, size, "%s", name);
+}
+
+/* Quotes INSTANCE for fnmatch(). Returns whether there are other special characters. */
+static bool set_glob(struct pattern *p)
+{
+	const char *at = strstr(p->text, INSTANCE), *rest = at ? at + strlen(INSTANCE) : p->text;
+
+	p->of_instances = at;
+	if (at)
+		snprintf(p->glob, sizeof(p->glob), "%.*s\\[...\\]%s", (int)(at - p->text), p->text,
+			 rest);
+	else
+		snprintf(p->glob, sizeof(p->glob), "%s", p->text);
+	return strpbrk(rest, "*?[") || (at && strcspn(p->text, "*?[") < (size_t)(at - p->text));
+}
 
 static int pattern__init(struct pattern *p, const char *text, struct error *error)
 {
@@ -35,7 +65,7 @@ static int pattern__init(struct pattern *p, const char *text, struct error *erro
 
 	*p = (struct pattern){ .text = text };
 	if (len < 2 || text[0] != '/' || text[len - 1] != '/') {
-		p->is_glob = strpbrk(text, "*?[") && !strstr(text, "(*");
+		p->is_glob = set_glob(p) && !strstr(text, "(*");
 		return 0;
 	}
 	inner = strndup(text + 1, len - 2);
@@ -53,10 +83,16 @@ static int pattern__init(struct pattern *p, const char *text, struct error *erro
 
 static bool pattern__matches(const struct pattern *p, const char *name)
 {
+	char shown[PATTERN_SIZE];
+
 	if (p->is_regex)
 		return !regexec(&p->regex, name, 0, NULL, 0);
+	if (p->of_instances) {
+		as_in_stacks(name, shown, sizeof(shown));
+		name = shown;
+	}
 	/* methods of pointers, such as main.(*T).Run, are exact names, too */
-	return !strcmp(p->text, name) || (p->is_glob && !fnmatch(p->text, name, 0));
+	return !strcmp(p->text, name) || (p->is_glob && !fnmatch(p->glob, name, 0));
 }
 
 static int add_site(struct calls *calls, const struct elf_image *elf, const struct pclntab *pt,
@@ -204,6 +240,8 @@ static int add_matches(struct calls *calls, const struct elf_image *elf, const s
 	struct error why;
 	struct go_func func;
 	size_t matches = 0, skipped = calls->skipped;
+	struct call_pattern named = *pattern;
+	char shown[PATTERN_SIZE];
 	int err = 0;
 
 	for (size_t i = 0; !err && pclntab__func(pt, i, &func); i++) {
@@ -211,9 +249,13 @@ static int add_matches(struct calls *calls, const struct elf_image *elf, const s
 		if (pclntab__is_wrapper(pt, &func) || !pattern__matches(p, func.name))
 			continue;
 		matches++;
+		if (p->of_instances && !pattern->name) {
+			as_in_stacks(func.name, shown, sizeof(shown));
+			named.name = shown;
+		}
 		added = find_added(calls, &func);
 		if (added && pattern->as != GT_AS_REGION && added->as == GT_AS_REGION)
-			err = make_task(calls, added, pattern, &why);
+			err = make_task(calls, added, &named, &why);
 		if (added)
 			continue;
 		if (calls->n == CALLS_MAX)
@@ -221,7 +263,7 @@ static int add_matches(struct calls *calls, const struct elf_image *elf, const s
 					  "more than %d functions are to be regions, with those "
 					  "that match %s",
 					  CALLS_MAX, p->text);
-		err = add_func(calls, elf, pt, &func, pattern, &why);
+		err = add_func(calls, elf, pt, &func, &named, &why);
 		if (err && err != -ENOMEM && (p->is_glob || p->is_regex))
 			err = skip(calls, &why);
 	}
@@ -244,10 +286,34 @@ static void note_copy(void *ctx, const char *name, const struct go_func *into)
 	}
 }
 
+/*
+ * The method that a wrapper calls, if its name follows from that of the wrapper: (*T).M calls T.M, and
+ * x.M-fm calls x.M. Else false, and "".
+ */
+static bool wrapped(const struct pclntab *pt, const char *text, char ret[PATTERN_SIZE])
+{
+	size_t len = strlen(text);
+	const char *open = strstr(text, "(*"), *close = open ? strchr(open, ')') : NULL;
+	struct go_func func;
+
+	ret[0] = '\0';
+	if (len > 3 && !strcmp(text + len - 3, "-fm"))
+		snprintf(ret, PATTERN_SIZE, "%.*s", (int)(len - 3), text);
+	else if (close)
+		snprintf(ret, PATTERN_SIZE, "%.*s%.*s%s", (int)(open - text), text,
+			 (int)(close - open - 2), open + 2, close + 1);
+	if (ret[0] && pclntab__named(pt, ret, &func) && !pclntab__is_wrapper(pt, &func))
+		return true;
+	ret[0] = '\0';
+	return false;
+}
+
 /* Explains why no function matches: the compiler may have inlined all calls. */
 static int explain(const struct pclntab *pt, const struct pattern *p, struct error *error)
 {
 	const struct go_func *into = NULL;
+	struct go_func wrapper;
+	char name[PATTERN_SIZE];
 
 	if (!p->is_regex && !p->is_glob)
 		pclntab__inlined(pt, &p->text, 1, note_copy, &into);
@@ -256,6 +322,16 @@ static int explain(const struct pclntab *pt, const struct pattern *p, struct err
 				  "%s cannot be a region: the compiler inlined all of its calls, "
 				  "among others into %s",
 				  p->text, into->name);
+	if (!p->is_regex && !p->is_glob && wrapped(pt, p->text, name))
+		return error__set(error, -ENOTSUP,
+				  "%s cannot be a region: it is a wrapper, if the compiler has "
+				  "generated it; use %s, which it calls",
+				  p->text, name);
+	if (!p->is_regex && !p->is_glob && pclntab__named(pt, p->text, &wrapper))
+		return error__set(error, -ENOTSUP,
+				  "%s cannot be a region: it is a wrapper that the compiler has "
+				  "generated",
+				  p->text);
 	return error__set(error, -ENOENT, "the program has no function %s", p->text);
 }
 
