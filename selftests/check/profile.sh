@@ -165,14 +165,14 @@ text_forms()
 	done
 }
 
-# A program that spins, recorded with CPU samples
+# A program that spins, recorded with CPU samples: their rate is in the trace, unless another one is given.
 samples()
 {
-	record_target spin "$ORACLE_GO" '--cpu-profile=500' -duration 500ms && agrees "$RECORDED" '--rate 500' '-sample 2000000' cpu &&
-		agrees "$RECORDED" '--rate 500 --labels goroutine,function' '-sample 2000000 -labels' cpu &&
-		agrees "$RECORDED" '--from 0.1 --to 0.2' '-from 100000000 -to 200000000' cpu &&
-		agrees "$RECORDED" '' '' cpu wall && $READER profile cpu "$RECORDED" -o "$tmp/ours.pb.gz" && pprof_reads -raw >"$tmp/raw" &&
-		grep -qx 'PeriodType: cpu nanoseconds' "$tmp/raw" && grep -qx 'Period: 10000000' "$tmp/raw" && grep -qx 'samples/count cpu/nanoseconds' "$tmp/raw"
+	record_target spin "$ORACLE_GO" '--cpu-profile=500' -duration 500ms && agrees "$RECORDED" '--rate 200' '-sample 5000000' cpu &&
+		agrees "$RECORDED" '--labels goroutine,function' '-sample 2000000 -labels' cpu &&
+		agrees "$RECORDED" '--from 0.1 --to 0.2' '-sample 2000000 -from 100000000 -to 200000000' cpu &&
+		agrees "$RECORDED" '' '-sample 2000000' cpu wall && $READER profile cpu "$RECORDED" -o "$tmp/ours.pb.gz" && pprof_reads -raw >"$tmp/raw" &&
+		grep -qx 'PeriodType: cpu nanoseconds' "$tmp/raw" && grep -qx 'Period: 2000000' "$tmp/raw" && grep -qx 'samples/count cpu/nanoseconds' "$tmp/raw"
 }
 
 # All time of goroutines is that of `gotrace goroutines`, which ends when one is blocked for ever.

@@ -48,6 +48,11 @@ void sequencer__host_clock(struct sequencer *s, const struct private_host_clock 
 	     clock->error, clock->shift);
 }
 
+void sequencer__cpu_samples(struct sequencer *s, const struct private_cpu_samples *taken)
+{
+	note("CPU samples %lu %lu %lu", taken->period_ns, taken->throttles, taken->throttled_ns);
+}
+
 void sequencer__calls_only(struct sequencer *s)
 {
 	note("calls only");

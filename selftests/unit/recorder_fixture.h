@@ -50,7 +50,8 @@ static struct {
 	uint64_t lost[GT_KIND_END];
 	uint64_t given[2], given_at, given_after; /* the snapshots; watermark before them */
 	unsigned int host_clocks;
-	int committed; /* result of the commit; 1: none */
+	uint64_t sample_period; /* 0: the sink has none */
+	int committed;		/* result of the commit; 1: none */
 	bool folder;
 	/* a budget */
 	unsigned int busy; /* records of each drain while probes are attached */
@@ -422,6 +423,12 @@ int sink__host_clock(struct sink *s, const struct private_host_clock *clock)
 	assert_int_equal(clock->error, 2000);
 	assert_int_equal(clock->shift, 3);
 	t.host_clocks++;
+	return 0;
+}
+
+int sink__cpu_samples(struct sink *s, const struct private_cpu_samples *taken)
+{
+	t.sample_period = taken->period_ns;
 	return 0;
 }
 

@@ -261,6 +261,10 @@ static int note_record(struct statistics *s, struct private_record *record)
 		if (!private_read__add_short(&record->data, &s->shorts))
 			s->private_bad++;
 		return 0;
+	case PRIVATE_CPU_SAMPLES:
+		if (!private_read__add_cpu_samples(&record->data, &s->cpu_samples))
+			s->private_bad++;
+		return 0;
 	case PRIVATE_RECORDED:
 		return add_change(s, record->data);
 	case PRIVATE_TICKS:

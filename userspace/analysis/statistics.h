@@ -108,6 +108,8 @@ struct statistics {
 		/* Synchronized in all of them; the largest errors; the time of the last one. */
 		struct private_host_clock worst;
 	} host_clock;
+	/* The period of the last generation that has one; 0: unknown. Sums of the throttling. */
+	struct private_cpu_samples cpu_samples;
 	struct private_short shorts; /* system calls that were left out; min_ns 0: none */
 	uint64_t heap_sampled; /* from when on not all sizes of the heap are in it; 0: they are */
 	uint64_t private_records, private_bad, private_unknown;

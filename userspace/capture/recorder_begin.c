@@ -12,6 +12,7 @@
 #include "capture/privilege.h"
 #include "capture/probes.h"
 #include "capture/recorder_impl.h"
+#include "capture/sampler.h"
 #include "capture/setup.h"
 #include "gotrace/version.h"
 #include "lib/clock.h"
@@ -80,6 +81,13 @@ static void begin_window(struct recorder *r)
 	r->stats->t0 = r->t0;
 }
 
+int recorder__note_samples(struct recorder *r)
+{
+	struct private_cpu_samples taken = { .period_ns = sampler__period(r->opts->sample_hz) };
+
+	return taken.period_ns ? sink__cpu_samples(r->sink, &taken) : 0;
+}
+
 int recorder__begin(struct recorder *r)
 {
 	unsigned int privileges;
@@ -105,6 +113,7 @@ int recorder__begin(struct recorder *r)
 		err = sink__start(r->sink, &r->facts);
 	r->clock_read = 0;
 	err = err ?: recorder__note_clock(r, r->t0);
+	err = err ?: recorder__note_samples(r);
 	for (size_t i = 0; !err && r->opts->calls && i < r->opts->calls->n; i++)
 		err = sink__name(r->sink, i, r->opts->calls->func[i].name);
 	if (!err && r->opts->launch)

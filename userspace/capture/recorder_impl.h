@@ -114,6 +114,8 @@ bool recorder__is_late(struct recorder *r);
 
 /* recorder_begin.c. On failure probes may be attached: detach them. */
 int recorder__begin(struct recorder *r);
+/* Passes to the sink how CPU samples are taken, if they are: at T0, and repeatedly. 0 or a negative errno. */
+int recorder__note_samples(struct recorder *r);
 /* What the rest of the recording needs. `modules`: a command's libraries are still to be opened. */
 unsigned int recorder__privileges(const struct recorder *r, bool modules);
 

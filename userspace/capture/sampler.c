@@ -16,8 +16,6 @@
 
 #include "sample.skel.h"
 
-#define NS_PER_SEC 1000000000ull
-
 struct sampler {
 	struct sample_bpf *skel;
 	struct cpu_events events;
@@ -93,7 +91,7 @@ int sampler__open(struct sampler **ret, const struct gt_config *config, const st
 int sampler__attach(struct sampler *s, unsigned int hz, struct error *error)
 {
 	int err = cpu_events__attach(&s->events, s->skel->progs.sample, PERF_COUNT_SW_CPU_CLOCK,
-				     NS_PER_SEC / hz);
+				     sampler__period(hz));
 
 	return err ? explain(err, error) : 0;
 }

@@ -14,7 +14,18 @@
 
 struct sampler;
 
-#define SAMPLER_HZ_MAX 10000
+#define SAMPLER_HZ_MAX	   10000
+/*
+ * Not 100, the rate of many timers: the samples of a program that does the same every 10 ms would all
+ * be of the same part of it.
+ */
+#define SAMPLER_HZ_DEFAULT 99
+
+/* The CPU time between two samples at this rate, in ns; 0: none are taken. */
+static inline uint64_t sampler__period(unsigned int hz)
+{
+	return hz ? 1000000000ull / hz : 0;
+}
 
 /* Loads the program. On failure a negative errno and the reason, with the remedy. */
 int sampler__open(struct sampler **ret, const struct gt_config *config, const struct rings *rings,

@@ -293,6 +293,13 @@ int sink__host_clock(struct sink *s, const struct private_host_clock *clock)
 	return 0;
 }
 
+int sink__cpu_samples(struct sink *s, const struct private_cpu_samples *taken)
+{
+	TO_RAW(s, rawfile__cpu_samples(s->raw, taken));
+	sequencer__cpu_samples(s->sequencer, taken);
+	return 0;
+}
+
 int sink__clock_error(struct sink *s, uint64_t ns)
 {
 	TO_RAW(s, rawfile__clock_error(s->raw, ns));

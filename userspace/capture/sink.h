@@ -80,6 +80,7 @@ int sink__snapshot(struct sink *s, struct snapshot *first, struct snapshot *seco
 int sink__resnapshot(struct sink *s, struct snapshot *first, struct snapshot *second);
 int sink__lost(struct sink *s, unsigned int kind, uint64_t count);
 int sink__host_clock(struct sink *s, const struct private_host_clock *clock);
+int sink__cpu_samples(struct sink *s, const struct private_cpu_samples *taken);
 int sink__clock_error(struct sink *s, uint64_t ns);
 int sink__finish(struct sink *s, uint64_t t1);
 

@@ -25,6 +25,8 @@ static const char *const titles[NKINDS] = {
 	"Threads of goroutines without a CPU",
 };
 
+#define COUNTED_TITLE "CPU samples (rate unknown)"
+
 struct stacks {
 	struct profile *profile[NKINDS];
 	size_t n; /* the first ones, which are made */
@@ -47,7 +49,7 @@ static void deinit(struct stacks *s)
 
 static int init(struct stacks *s, size_t n)
 {
-	struct profile_opts opts = { .sample_ns = PROFILE_SAMPLE_NS };
+	struct profile_opts opts = {};
 
 	*s = (struct stacks){};
 	for (; s->n < n; s->n++) {
@@ -167,8 +169,8 @@ static void put_profile(struct speedscope *s, const struct samples *samples, con
 
 	json__open(j, NULL, '{');
 	json__string(j, "type", "sampled");
-	json__string(j, "name", title);
-	json__string(j, "unit", "nanoseconds");
+	json__string(j, "name", samples->counted ? COUNTED_TITLE : title);
+	json__string(j, "unit", samples->counted ? "none" : "nanoseconds");
 	json__open(j, "samples", '[');
 	for (size_t i = 0; i < samples->n; i++)
 		put_stack(s, samples, &samples->at[i]);

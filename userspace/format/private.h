@@ -34,6 +34,7 @@ enum private_kind {
 	PRIVATE_SHORT = 13,	 /* system calls that were left out because they were short */
 	PRIVATE_RECORDED = 14,	 /* event sets that are recorded from then on (--max-overhead) */
 	PRIVATE_HOST_CLOCK = 15, /* how exact the wall-clock times of the generation are */
+	PRIVATE_CPU_SAMPLES = 16, /* the rate of CPU samples, and for how long it was throttled */
 	PRIVATE_KIND_END
 };
 
@@ -57,6 +58,13 @@ struct private_short {
 	uint64_t min_ns;
 	uint64_t calls, calls_ns;   /* of goroutines, from begin to end */
 	uint64_t kernel, kernel_ns; /* in the kernel, with their names */
+};
+
+/* How the CPU samples of a generation were taken. */
+struct private_cpu_samples {
+	uint64_t period_ns;    /* CPU time that one sample stands for */
+	uint64_t throttles;    /* how often the kernel stopped taking samples on a CPU */
+	uint64_t throttled_ns; /* for how long in total, as a sum over the CPUs */
 };
 
 /* State of the host's clock, as chrony, ntpd or systemd-timesyncd has set it in the kernel. */

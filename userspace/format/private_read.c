@@ -217,6 +217,38 @@ int private_read__add_short_calls(const struct dictionary *dictionary, struct pr
 	return err;
 }
 
+bool private_read__add_cpu_samples(struct buf *data, struct private_cpu_samples *ret)
+{
+	struct private_cpu_samples s;
+
+	s.period_ns = buf__uleb(data);
+	s.throttles = buf__uleb(data);
+	s.throttled_ns = buf__uleb(data);
+	if (data->bad || !s.period_ns || s.period_ns > INT64_MAX)
+		return false;
+	ret->period_ns = s.period_ns;
+	ret->throttles += s.throttles;
+	ret->throttled_ns += s.throttled_ns;
+	return true;
+}
+
+int private_read__sample_period(const struct dictionary *dictionary, uint64_t *ret)
+{
+	struct private_cpu_samples samples = {};
+	struct private_record record;
+	struct private_reader r;
+	int err;
+
+	private_reader__init(&r, dictionary);
+	while ((err = private_reader__next(&r, &record)) > 0)
+		if (record.kind == PRIVATE_CPU_SAMPLES)
+			private_read__add_cpu_samples(&record.data, &samples);
+	private_reader__deinit(&r);
+	if (!err)
+		*ret = samples.period_ns;
+	return err;
+}
+
 bool private_read__recorded(struct buf *data, struct private_recorded *ret)
 {
 	struct private_recorded r = {};

@@ -65,6 +65,14 @@ bool private_read__recorded(struct buf *data, struct private_recorded *ret); /* 
 
 bool private_read__host_clock(struct buf *data, struct private_host_clock *ret);
 
+/* PRIVATE_CPU_SAMPLES: sets the period, and adds to the sums in *ret. */
+bool private_read__add_cpu_samples(struct buf *data, struct private_cpu_samples *ret);
+/*
+ * The CPU time that a CPU sample of the generation stands for, in ns; 0: the trace does not contain
+ * the rate of its samples. Returns 0 or -ENOMEM.
+ */
+int private_read__sample_period(const struct dictionary *dictionary, uint64_t *ret);
+
 bool private_read__number(struct buf *data, uint64_t *ret); /* PRIVATE_SAMPLED, PRIVATE_CLOCK */
 
 struct private_ticks {

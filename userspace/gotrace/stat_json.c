@@ -212,6 +212,15 @@ static void put_host_clock(struct json *j, const struct statistics_host_clock *c
 	json__close(j, '}');
 }
 
+static void put_cpu_samples(struct json *j, const struct private_cpu_samples *samples)
+{
+	json__open(j, "cpu_samples", '{');
+	json__u64(j, "period_ns", samples->period_ns);
+	json__u64(j, "throttles", samples->throttles);
+	json__u64(j, "throttled_ns", samples->throttled_ns);
+	json__close(j, '}');
+}
+
 static void put_private(struct json *j, const struct statistics *s)
 {
 	json__open(j, "private", '{');
@@ -230,6 +239,8 @@ static void put_private(struct json *j, const struct statistics *s)
 		json__u64(j, "clock_error_ns", s->clock_error);
 	if (s->host_clock.generations)
 		put_host_clock(j, &s->host_clock);
+	if (s->cpu_samples.period_ns)
+		put_cpu_samples(j, &s->cpu_samples);
 	if (s->shorts.min_ns)
 		put_short(j, &s->shorts);
 	if (s->heap_sampled)

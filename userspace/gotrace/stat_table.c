@@ -140,6 +140,29 @@ static void put_procs(struct out *o, const struct statistics *s)
 			    s->procs_changes - CHANGES_SHOWN, s->gomaxprocs);
 }
 
+static void put_cpu_samples(struct out *o, const struct statistics *s)
+{
+	const struct private_cpu_samples *samples = &s->cpu_samples;
+
+	if (!s->type[EV_CPU_SAMPLE].events && !samples->throttles)
+		return;
+	out__format(o, "CPU samples  %" PRIu64, s->type[EV_CPU_SAMPLE].events);
+	if (!samples->period_ns) {
+		out__text(o, ", rate unknown\n");
+		return;
+	}
+	out__text(o, ", one per ");
+	put_duration(o, samples->period_ns);
+	out__text(o, " of CPU time\n");
+	if (!samples->throttles)
+		return;
+	out__format(o, "             throttled by the kernel %" PRIu64 " times, for ",
+		    samples->throttles);
+	put_duration(o, samples->throttled_ns);
+	out__format(o, ": at most %" PRIu64 " samples are missing\n",
+		    samples->throttled_ns / samples->period_ns);
+}
+
 static void put_counts(struct out *o, const struct statistics *s)
 {
 	out__format(o,
@@ -153,8 +176,7 @@ static void put_counts(struct out *o, const struct statistics *s)
 	put_procs(o, s);
 	out__format(o, "tables       %" PRIu64 " strings, %" PRIu64 " stacks\n", s->strings,
 		    s->stacks);
-	if (s->type[EV_CPU_SAMPLE].events)
-		out__format(o, "CPU samples  %" PRIu64 "\n", s->type[EV_CPU_SAMPLE].events);
+	put_cpu_samples(o, s);
 }
 
 static void put_kernel(struct out *o, const struct statistics_kernel *k)

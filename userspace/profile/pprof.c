@@ -179,7 +179,8 @@ static void emit_sample(struct pprof *p, const struct sample *sample)
 		pack(p, location(p, &frames[i]));
 	put_message(p, &p->message, SAMPLE_LOCATIONS, &p->packed);
 	pack(p, sample->count);
-	pack(p, (uint64_t)sample->value);
+	if (!p->s->counted)
+		pack(p, (uint64_t)sample->value);
 	put_message(p, &p->message, SAMPLE_VALUES, &p->packed);
 	put_labels(p, sample);
 	emit (p, PROFILE_SAMPLE)
@@ -254,7 +255,8 @@ static void emit_all(struct pprof *p)
 	const struct profile_names *names = &profile_names[p->opts->kind];
 
 	emit_type(p, PROFILE_SAMPLE_TYPE, names->count, "count");
-	emit_type(p, PROFILE_SAMPLE_TYPE, names->value, "nanoseconds");
+	if (!p->s->counted)
+		emit_type(p, PROFILE_SAMPLE_TYPE, names->value, "nanoseconds");
 	for (size_t i = 0; i < p->s->n && !p->err; i++)
 		emit_sample(p, &p->s->at[i]);
 	for (uint32_t id = 1; id <= intern__stacks(p->locations) && !p->err; id++)

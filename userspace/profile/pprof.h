@@ -14,7 +14,7 @@
 
 struct pprof_opts {
 	enum profile_kind kind;
-	uint64_t period;      /* in the unit of profile_names */
+	uint64_t period;      /* in the unit of profile_names; 0: unknown */
 	const char *build_id; /* of the traced program, hexadecimal; NULL: not known */
 	const char *program;  /* path of its executable; NULL: not known */
 	uint64_t

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "analysis/durations.h"
+#include "format/private_read.h"
 #include "lib/array.h"
 #include "profile/profile_impl.h"
 #include "reader/timeline.h"
@@ -45,6 +46,7 @@ struct profile *profile__create(const struct profile_opts *opts)
 	if (!p)
 		return NULL;
 	p->opts = *opts;
+	p->cpu.ns = opts->sample_ns;
 	profile__set_window(p, INT64_MIN, INT64_MAX);
 	if (samples__init(&p->samples)) {
 		samples__deinit(&p->samples);
@@ -328,14 +330,29 @@ static void goroutine__deinit(void *context, void *goroutine)
 	free(g->held);
 }
 
+/* The rate of CPU samples belongs to the generation that begins. */
+static int note_sample_rate(struct profile *p, const struct trace_event *sync)
+{
+	uint64_t ns = 0;
+	int err = sync->dictionary ? private_read__sample_period(sync->dictionary, &ns) : 0;
+
+	if (!err)
+		p->cpu.ns = (int64_t)ns; /* at most INT64_MAX */
+	return err;
+}
+
 static int add_cpu_sample(struct profile *p, const struct trace_event *ev,
 			  const struct semantics *m)
 {
-	struct held held = { .ns = p->opts.sample_ns, .thread = ev->m };
+	struct held held = { .ns = p->cpu.ns, .thread = ev->m };
 	int err;
 
 	if (ev->time < p->from || ev->time >= p->to)
 		return 0;
+	p->cpu.unknown |= !held.ns;
+	p->cpu.differ |= p->cpu.any && held.ns != p->cpu.all;
+	p->cpu.all = held.ns;
+	p->cpu.any = true;
 	err = samples__stack(&p->samples, ev->dictionary, m->stack, &held.stack);
 	return err ? err : profile__add(p, goroutine_tracker__find(&p->tracker, ev->g), &held);
 }
@@ -344,8 +361,11 @@ static int other__event(void *context, const struct trace_event *ev, const struc
 {
 	struct profile *p = context;
 
-	if (m->kind == SEMANTICS_SYNC)
+	if (m->kind == SEMANTICS_SYNC) {
 		samples__begin_generation(&p->samples);
+		if (p->opts.kind == PROFILE_CPU && !p->opts.sample_ns)
+			return note_sample_rate(p, ev);
+	}
 	if (m->kind == SEMANTICS_STACK_SAMPLE && p->opts.kind == PROFILE_CPU)
 		return add_cpu_sample(p, ev, m);
 	return m->kind == SEMANTICS_LABEL ? profile_gc__label(p, m) : 0;
@@ -405,5 +425,13 @@ int profile__finish(struct profile *p)
 {
 	int err = profile_gc__finish(p);
 
-	return err ? err : goroutine_tracker__finish(&p->tracker);
+	err = err ?: goroutine_tracker__finish(&p->tracker);
+	if (!err && p->cpu.unknown)
+		samples__use_counts(&p->samples);
+	return err;
+}
+
+int64_t profile__sample_ns(const struct profile *p)
+{
+	return p->cpu.differ ? 0 : p->cpu.all;
 }

@@ -46,13 +46,11 @@ struct profile_names {
 
 extern const struct profile_names profile_names[PROFILE_KINDS];
 
-#define PROFILE_SAMPLE_NS 10000000 /* of a CPU sample: 100 per second, as in Go's runtime */
-
 struct profile_opts {
 	enum profile_kind kind;
 	/* Labels that samples get; each makes samples that would otherwise be one differ. */
 	bool by_goroutine, by_function, by_thread, by_task; /* task: of PROFILE_REGION, _TASK */
-	int64_t sample_ns; /* of a CPU sample; the trace does not contain it */
+	int64_t sample_ns; /* of a CPU sample, whatever the trace contains; 0: as it contains */
 	/* Only goroutines that it accepts; borrowed. NULL: all. */
 	struct selection *select;
 };
@@ -85,8 +83,13 @@ void profile__lose_threads(struct profile *p);
 struct timeline;
 struct timeline_step;
 int profile__step(struct profile *p, const struct timeline *t, const struct timeline_step *step);
-/* There are no more events. Errors as above. */
+/*
+ * There are no more events. Errors as above. If the rate of a CPU sample is unknown, the values of all
+ * are counts.
+ */
 int profile__finish(struct profile *p);
+/* The ns that each CPU sample stands for; 0: unknown, or they differ. */
+int64_t profile__sample_ns(const struct profile *p);
 /* The result, which belongs to `p`. */
 struct samples *profile__samples(struct profile *p);
 

@@ -43,6 +43,11 @@ struct profile {
 	int64_t from, to;
 	struct goroutine_tracker tracker; /* of struct profiled */
 	struct samples samples;
+	struct {
+		int64_t ns;  /* that one stands for in this generation; 0: unknown */
+		int64_t all; /* the same of all samples so far; 0: there are none, or they differ */
+		bool any, differ, unknown; /* unknown: that of a sample was */
+	} cpu;
 	/* profile_annotations.c: */
 	struct annotation_tracker annotations;
 	struct map region_stacks; /* by goroutine, of its open regions */

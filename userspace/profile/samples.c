@@ -151,6 +151,13 @@ int samples__add(struct samples *s, uint32_t stack, const struct sample_labels *
 	return 0;
 }
 
+void samples__use_counts(struct samples *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		s->at[i].value = s->at[i].count < INT64_MAX ? (int64_t)s->at[i].count : INT64_MAX;
+	s->counted = true;
+}
+
 void samples__labels(const struct samples *s, const struct sample *sample,
 		     struct sample_labels *ret)
 {

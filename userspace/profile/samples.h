@@ -36,7 +36,7 @@ struct sample {
 	uint32_t stack;	 /* id in texts; 0: none */
 	uint32_t labels; /* for samples__labels() */
 	uint64_t count;
-	int64_t value; /* ns */
+	int64_t value; /* ns, unless struct samples.counted */
 };
 
 struct samples {
@@ -46,6 +46,7 @@ struct samples {
 	struct map index;      /* by labels and stack: index in `at`, plus 1 */
 	struct sample *at;     /* in the order in which they were first added */
 	size_t n, cap;
+	bool counted; /* values are the counts: the time that a sample stands for is unknown */
 };
 
 int samples__init(struct samples *s); /* 0 or -ENOMEM; deinit in either case */
@@ -68,6 +69,8 @@ int samples__with_leaf(struct samples *s, uint32_t leaf, uint32_t stack, uint32_
  */
 int samples__add(struct samples *s, uint32_t stack, const struct sample_labels *labels,
 		 uint64_t count, int64_t value);
+/* Makes the counts the values. */
+void samples__use_counts(struct samples *s);
 /* The labels of a sample. */
 void samples__labels(const struct samples *s, const struct sample *sample,
 		     struct sample_labels *ret);

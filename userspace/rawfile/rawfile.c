@@ -221,6 +221,13 @@ int rawfile__host_clock(struct rawfile *raw, const struct private_host_clock *cl
 	return write_after_records(raw, RAW_HOST_CLOCK, &(struct iovec){ data, sizeof(data) }, 1);
 }
 
+int rawfile__cpu_samples(struct rawfile *raw, const struct private_cpu_samples *taken)
+{
+	uint64_t data[] = { taken->period_ns, taken->throttles, taken->throttled_ns };
+
+	return write_after_records(raw, RAW_CPU_SAMPLES, &(struct iovec){ data, sizeof(data) }, 1);
+}
+
 struct snapshot_head {
 	uint32_t which, present;
 	uint64_t time, time_end;

@@ -27,6 +27,8 @@
  *	CLOCK		u64 ns: sequencer__clock_error(); older readers ignore it
  *	HOST_CLOCK	u64 time, u64 synchronized, u64 max_error, error, shift:
  *			sequencer__host_clock(); older readers ignore it
+ *	CPU_SAMPLES	u64 period, u64 throttles, u64 throttled ns:
+ *			sequencer__cpu_samples(); older readers ignore it
  *	END		u64 time: end of the window
  *
  * If END is missing, the recorder was killed. FRAMES are then missing, too, and the file is
@@ -46,6 +48,7 @@
 #include "target/symbols/symbolize.h"
 
 struct layout;
+struct private_cpu_samples;
 struct private_host_clock;
 struct rawfile;
 struct sequencer;
@@ -63,6 +66,7 @@ enum raw_type {
 	RAW_RESNAPSHOT = 7,
 	RAW_CLOCK = 8,
 	RAW_HOST_CLOCK = 9,
+	RAW_CPU_SAMPLES = 10,
 };
 
 /*
@@ -102,6 +106,7 @@ int rawfile__resnapshot(struct rawfile *raw, const struct snapshot *first,
 int rawfile__lost(struct rawfile *raw, unsigned int kind, uint64_t count);
 int rawfile__clock_error(struct rawfile *raw, uint64_t ns);
 int rawfile__host_clock(struct rawfile *raw, const struct private_host_clock *clock);
+int rawfile__cpu_samples(struct rawfile *raw, const struct private_cpu_samples *taken);
 /* Writes the frames of every PC that occurred, and END, and renames the file. */
 int rawfile__finish(struct rawfile *raw, uint64_t t1, const struct symbolizer *symbolizer);
 /* Renames the file without END: the recording failed, and the file may show why. */

@@ -345,6 +345,16 @@ static void give_host_clock(struct sequencer *seq, struct buf *b)
 		sequencer__host_clock(seq, &clock);
 }
 
+static void give_cpu_samples(struct sequencer *seq, struct buf *b)
+{
+	struct private_cpu_samples taken = { .period_ns = buf__u64(b) };
+
+	taken.throttles = buf__u64(b);
+	taken.throttled_ns = buf__u64(b);
+	if (!b->bad)
+		sequencer__cpu_samples(seq, &taken);
+}
+
 /* `both`: the pair of the initial state, and that after the latest loss. */
 static int play_chunk(const struct replay *r, struct sequencer *seq, struct raw_snapshots both[2],
 		      struct raw_chunk *chunk, uint64_t *last)
@@ -369,6 +379,9 @@ static int play_chunk(const struct replay *r, struct sequencer *seq, struct raw_
 		return 0;
 	case RAW_HOST_CLOCK:
 		give_host_clock(seq, &chunk->data);
+		return 0;
+	case RAW_CPU_SAMPLES:
+		give_cpu_samples(seq, &chunk->data);
 		return 0;
 	case RAW_CLOCK:
 		sequencer__clock_error(seq, buf__u64(&chunk->data));

@@ -147,7 +147,8 @@ static struct stack *take(const struct folded *folded, size_t *ret_n, int64_t *r
 	return stacks;
 }
 
-static int print(struct flames *f, const char *kind, struct stack *stacks, size_t n, int64_t total)
+static int print(struct flames *f, const char *kind, const char *unit, struct stack *stacks,
+		 size_t n, int64_t total)
 {
 	int64_t rest = total;
 	size_t kept = 0;
@@ -157,7 +158,7 @@ static int print(struct flames *f, const char *kind, struct stack *stacks, size_
 		rest -= stacks[kept++].value;
 	json__open(f->json, NULL, '{');
 	json__string(f->json, "kind", kind);
-	json__string(f->json, "unit", "ns");
+	json__string(f->json, "unit", unit);
 	json__i64(f->json, "total", total);
 	err = print_frames(f, stacks, kept);
 	err = err ?: print_nodes(f, stacks, kept, rest);
@@ -180,7 +181,7 @@ int flames__print(const struct samples *s, const char *kind, struct report_strin
 	if (!err && !stacks)
 		err = -ENOMEM;
 	if (!err && total > 0)
-		err = print(&f, kind, stacks, n, total);
+		err = print(&f, kind, s->counted ? "samples" : "ns", stacks, n, total);
 	free(stacks);
 	map__deinit(&f.index);
 	folded__deinit(&folded);

@@ -17,8 +17,8 @@
 #define FLAMES_PARTS  20000
 
 /*
- * Writes an element of the array "profiles", whose values are ns; nothing if there are no samples. `kind`
- * is its title. 0 or -ENOMEM.
+ * Writes an element of the array "profiles", whose values are ns, or counts if their time is unknown;
+ * nothing if there are no samples. `kind` is its title. 0 or -ENOMEM.
  */
 int flames__print(const struct samples *s, const char *kind, struct report_strings *strings,
 		  struct json *j);

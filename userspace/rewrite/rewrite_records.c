@@ -115,6 +115,7 @@ static int write_numbers(struct rewrite *r, struct private_record *record)
 {
 	struct private_correction correction;
 	struct private_host_clock clock;
+	struct private_cpu_samples samples = {};
 	struct private_short sum = {};
 	uint64_t number;
 
@@ -124,6 +125,9 @@ static int write_numbers(struct rewrite *r, struct private_record *record)
 	} else if (record->kind == PRIVATE_HOST_CLOCK) {
 		if (private_read__host_clock(&record->data, &clock))
 			return private__host_clock(r->writer, &clock);
+	} else if (record->kind == PRIVATE_CPU_SAMPLES) {
+		if (private_read__add_cpu_samples(&record->data, &samples))
+			return private__cpu_samples(r->writer, &samples);
 	} else if (record->kind == PRIVATE_SHORT) {
 		if (private_read__add_short(&record->data, &sum))
 			return private__short(r->writer, &sum);
@@ -154,6 +158,7 @@ static int write_record(struct rewrite *r, struct private_record *record)
 	case PRIVATE_CAUSE:
 	case PRIVATE_SHORT:
 	case PRIVATE_HOST_CLOCK:
+	case PRIVATE_CPU_SAMPLES:
 		return write_numbers(r, record);
 	case PRIVATE_TICKS:   /* rewrite_private.c */
 	case PRIVATE_THREADS: /* rewrite_kernel.c */

@@ -251,8 +251,10 @@ static uint64_t end_of_generation(const struct sequencer *s, uint64_t time)
 
 int boundary__close(struct sequencer *s, uint64_t time)
 {
-	int err = private__kernel(s->opts.writer, s->kernel.writer);
+	int err = samples__end_generation(s);
 
+	if (!err)
+		err = private__kernel(s->opts.writer, s->kernel.writer);
 	if (!err)
 		err = writer__end(s->opts.writer, end_of_generation(s, time));
 	return err ? err : writer__close(s->opts.writer);

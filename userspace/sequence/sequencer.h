@@ -28,6 +28,7 @@
 #include "target/symbols/symbolize.h"
 #include "writer/writer.h"
 
+struct private_cpu_samples;
 struct private_host_clock;
 struct private_meta;
 struct sequencer;
@@ -85,6 +86,11 @@ void sequencer__clock_error(struct sequencer *s, uint64_t ns);
  * about once per second, and first before the initial snapshots.
  */
 void sequencer__host_clock(struct sequencer *s, const struct private_host_clock *clock);
+/*
+ * CPU samples are taken with this period from now on; each generation contains it. Its other members
+ * are those since the last call.
+ */
+void sequencer__cpu_samples(struct sequencer *s, const struct private_cpu_samples *taken);
 /* Begins the window: records with a time before t0 are dropped. */
 int sequencer__start(struct sequencer *s, uint64_t t0, uint64_t wall_ns);
 /* Ignores kernel events: not all of their programs could be loaded. Call before any record. */

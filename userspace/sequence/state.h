@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/private.h"
 #include "sequence/once.h"
 
 struct goroutine;
@@ -45,9 +46,13 @@ struct user {
 
 /* CPU samples, for state_sample.c. */
 struct samples {
-	struct once pcs;    /* PCs of samples that are queued in the merge */
-	uint64_t last_time; /* time of the latest sample written */
+	struct once pcs;		  /* PCs of samples that are queued in the merge */
+	uint64_t last_time;		  /* time of the latest sample written */
+	struct private_cpu_samples taken; /* since the generation began; period 0: none are taken */
 };
+
+/* Writes how the samples of the generation that ends were taken. 0 or a negative errno. */
+int samples__end_generation(struct sequencer *s);
 
 enum apply_result { DONE, WAIT };
 /*

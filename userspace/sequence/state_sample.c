@@ -4,9 +4,26 @@
  *
  * The record contains the thread and the PCs; goroutine and P come from the model at that point of
  * the stream, so that the sample agrees with the transitions around it. Readers do not check
- * samples. Upstream: state.c. Downstream: writer/writer.c.
+ * samples. Each generation contains their rate, because the samples do not.
  */
 #include "sequence/state_impl.h"
+#include "writer/private_write.h"
+
+int samples__end_generation(struct sequencer *s)
+{
+	struct private_cpu_samples *taken = &s->samples.taken;
+	int err = taken->period_ns ? private__cpu_samples(s->opts.writer, taken) : 0;
+
+	taken->throttles = taken->throttled_ns = 0;
+	return err;
+}
+
+void sequencer__cpu_samples(struct sequencer *s, const struct private_cpu_samples *taken)
+{
+	s->samples.taken.period_ns = taken->period_ns;
+	s->samples.taken.throttles += taken->throttles;
+	s->samples.taken.throttled_ns += taken->throttled_ns;
+}
 
 enum apply_result apply_sample(struct step *st)
 {

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "format/private_read.h"
 #include "reader/semantics.h"
 #include "sql/tables.h"
 
@@ -21,7 +22,7 @@ static const struct column stack_columns[] = {
 	[PC] = { "pc", "BIGINT", "" },
 };
 
-enum { TIME, THREAD, P, G, SAMPLE_STACK };
+enum { TIME, THREAD, P, G, SAMPLE_STACK, CPU };
 
 static const struct column sample_columns[] = {
 	[TIME] = { "time_ns", "BIGINT", "clock of the trace" },
@@ -29,12 +30,14 @@ static const struct column sample_columns[] = {
 	[P] = { "p", "BIGINT", "" },
 	[G] = { "g", "BIGINT", "null: the thread ran no goroutine" },
 	[SAMPLE_STACK] = { "stack", "BIGINT", "stacks.stack" },
+	[CPU] = { "cpu_ns", "BIGINT", "CPU time that it stands for; null: rate unknown" },
 };
 
 struct producer {
 	struct rows *rows;
 	struct stack_numbers numbers;
 	struct map written; /* by number: stacks that the table has */
+	int64_t sample_ns;  /* CPU time of a sample of the generation; ROW_NULL: unknown */
 };
 
 static void *create(struct rows *rows, const struct source *source, const struct reader *reader)
@@ -44,7 +47,7 @@ static void *create(struct rows *rows, const struct source *source, const struct
 	(void)source;
 	(void)reader;
 	if (p)
-		p->rows = rows;
+		*p = (struct producer){ .rows = rows, .sample_ns = ROW_NULL };
 	return p;
 }
 
@@ -115,6 +118,16 @@ static int stack_step(void *producer, const struct timeline *t, const struct tim
 	return err ? producer__out_of_memory(error) : 0;
 }
 
+static int begin_generation(struct producer *p, const struct trace_event *sync)
+{
+	uint64_t ns = 0;
+	int err = sync->dictionary ? private_read__sample_period(sync->dictionary, &ns) : 0;
+
+	stack_numbers__clear(&p->numbers);
+	p->sample_ns = ns ? (int64_t)ns : ROW_NULL;
+	return err;
+}
+
 static int sample_step(void *producer, const struct timeline *t, const struct timeline_step *step,
 		       struct error *error)
 {
@@ -122,8 +135,8 @@ static int sample_step(void *producer, const struct timeline *t, const struct ti
 	struct producer *p = producer;
 
 	(void)t;
-	if (ev && ev->type == EV_SYNC)
-		stack_numbers__clear(&p->numbers);
+	if (ev && ev->type == EV_SYNC && begin_generation(p, ev))
+		return producer__out_of_memory(error);
 	if (!ev || ev->type != EV_CPU_SAMPLE)
 		return 0;
 	if (rows__add(p->rows))
@@ -132,6 +145,7 @@ static int sample_step(void *producer, const struct timeline *t, const struct ti
 	row__context(p->rows, THREAD, ev);
 	row__number(p->rows, SAMPLE_STACK,
 		    stack_numbers__get(&p->numbers, ev->dictionary, ev->arg[0]));
+	row__number(p->rows, CPU, p->sample_ns);
 	return 0;
 }
 

@@ -126,6 +126,16 @@ int private__host_clock(struct writer *w, const struct private_host_clock *clock
 	return private__record(w, PRIVATE_HOST_CLOCK, data, p - data);
 }
 
+int private__cpu_samples(struct writer *w, const struct private_cpu_samples *samples)
+{
+	uint8_t data[3 * LEB_MAX], *p = data;
+
+	p = leb__put(p, samples->period_ns);
+	p = leb__put(p, samples->throttles);
+	p = leb__put(p, samples->throttled_ns);
+	return private__record(w, PRIVATE_CPU_SAMPLES, data, p - data);
+}
+
 int private__ticks(struct writer *w, unsigned int tick_ns, uint64_t start_ns, uint64_t wall_ns)
 {
 	uint8_t data[3 * LEB_MAX], *p = data;

@@ -24,6 +24,7 @@ int private__ticks(struct writer *w, unsigned int tick_ns, uint64_t start_ns, ui
  * PRIVATE_CAUSE_MAX bytes. */
 int private__cause(struct writer *w, uint64_t time, const char *text);
 int private__host_clock(struct writer *w, const struct private_host_clock *clock);
+int private__cpu_samples(struct writer *w, const struct private_cpu_samples *samples);
 int private__recorded(struct writer *w, const struct private_recorded *recorded);
 int private__table(struct writer *w); /* the event table, format/describe.c */
 

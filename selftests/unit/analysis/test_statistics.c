@@ -29,6 +29,7 @@ static void write_first_generation(void)
 	ok(private__host_clock(x.w, &(struct private_host_clock){ 990, true, 500, 40, 8 }));
 	ok(private__losses(x.w, losses, 2));
 	ok(private__correction(x.w, &(struct private_correction){ 1400, 1500, 3, 1, 7 }));
+	ok(private__cpu_samples(x.w, &(struct private_cpu_samples){ 10101010, 1, 7 }));
 	ok(private__record(x.w, PRIVATE_LOSSES, cut, sizeof(cut)));
 	ok(private__record(x.w, PRIVATE_KIND_END, "", 0));
 	ok(writer__proc_status(x.w, 7, 0, PROC_RUNNING));
@@ -49,6 +50,7 @@ static void write_second_generation(void)
 	ok(private__number(x.w, PRIVATE_CLOCK, 1200));
 	ok(private__host_clock(x.w, &(struct private_host_clock){ 1990, true, 700, 30, -9 }));
 	ok(private__record(x.w, PRIVATE_HOST_CLOCK, "\1\2\3\4\5", 5)); /* state 2 */
+	ok(private__cpu_samples(x.w, &(struct private_cpu_samples){ 10101010, 2, 500 }));
 	ok(writer__go_status(x.w, NOM, 1, GO_WAITING, 0));
 	ok(writer__go_status(x.w, NOM, 3, GO_RUNNABLE, 0));
 	ok(event(9, 2010, EV_GO_UNBLOCK, 1, 1, 0, 3));
@@ -78,6 +80,9 @@ static void count(struct statistics *s, const char *path)
 static void check_figures(const struct statistics *s)
 {
 	assert_int_equal(s->start, 1000);
+	assert_int_equal(s->cpu_samples.period_ns, 10101010);
+	assert_int_equal(s->cpu_samples.throttles, 2 + 1);
+	assert_int_equal(s->cpu_samples.throttled_ns, 500 + 7);
 	assert_int_equal(s->clock_error, 1200);
 	assert_int_equal(s->host_clock.generations, 2);
 	assert_true(s->host_clock.worst.synchronized);

@@ -171,6 +171,7 @@ TEST(keeps_what_attaches)
 {
 	t.opts.duration_ns = PERIOD;
 	assert_int_equal(run(), 0);
+	assert_int_equal(t.sample_period, 0);
 	assert_int_equal(fake.kept, PRIVILEGE_READ);
 	fake_end();
 
@@ -178,6 +179,7 @@ TEST(keeps_what_attaches)
 	t.opts.duration_ns = PERIOD;
 	t.opts.sample_hz = 100;
 	assert_int_equal(run(), 0);
+	assert_int_equal(t.sample_period, 10000000);
 	assert_int_equal(fake.kept, PRIVILEGE_READ | PRIVILEGE_EVENTS);
 	fake_end();
 

@@ -11,7 +11,7 @@
 #include "unit/watched_sequencer.h"
 
 static int answer;
-static uint64_t clock_error, host_clock;
+static uint64_t clock_error, host_clock, sample_period;
 static uint32_t max_names;
 static unsigned int calls, no_kernel, calls_only; /* since the sequencer was created */
 
@@ -52,6 +52,11 @@ void sequencer__clock_error(struct sequencer *s, uint64_t ns)
 void sequencer__host_clock(struct sequencer *s, const struct private_host_clock *clock)
 {
 	host_clock = clock->max_error;
+}
+
+void sequencer__cpu_samples(struct sequencer *s, const struct private_cpu_samples *taken)
+{
+	sample_period = taken->period_ns;
 }
 
 void sequencer__calls_only(struct sequencer *s)
@@ -161,6 +166,8 @@ TEST(answers)
 	assert_int_equal(clock_error, 42);
 	assert_int_equal(sink__host_clock(s, &(struct private_host_clock){ .max_error = 43 }), 0);
 	assert_int_equal(host_clock, 43);
+	assert_int_equal(sink__cpu_samples(s, &(struct private_cpu_samples){ .period_ns = 44 }), 0);
+	assert_int_equal(sample_period, 44);
 	sink__destroy(s);
 	sink__destroy(NULL);
 }

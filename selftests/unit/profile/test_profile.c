@@ -4,6 +4,8 @@
  * check/profile.sh compares profiles of real traces with those of Go's tool.
  */
 #include "unit/test.h"
+#include "format/encode.h"
+#include "format/private.h"
 #include "unit/profile_fixture.h"
 
 /* Goroutine 5 of main.worker, and what it does; its creation is at 100, its first run at 110. */
@@ -119,6 +121,57 @@ TEST(cpu_samples)
 	event(129, EV_CPU_SAMPLE, 0, 0, 0, 0);
 	event(130, EV_CPU_SAMPLE, 0, READ, 0, 0);
 	expect("2 200 main.read<main.worker m1\n1 100 m1\n");
+}
+
+/* A generation begins, with this rate of samples; 0: it has none. */
+static void generation(int64_t time, uint64_t period_ns)
+{
+	static uint64_t id = 1000;
+	uint8_t record[64], *p = record;
+
+	memcpy(p, PRIVATE_PREFIX, PRIVATE_PREFIX_LEN);
+	p = leb__put(p + PRIVATE_PREFIX_LEN, PRIVATE_CPU_SAMPLES);
+	p = leb__put(leb__put(p, 0), 0);
+	p = leb__put(leb__put(leb__put(p, period_ns), 0), 0);
+	if (period_ns)
+		assert_int_equal(dictionary__add_string(&dictionary, id++, (char *)record,
+							(size_t)(p - record)),
+				 0);
+	event(time, EV_SYNC, 0, 0, 0, 0);
+}
+
+TEST(rate_of_the_trace)
+{
+	begin(PROFILE_CPU);
+	generation(100, 1000);
+	event(119, EV_CPU_SAMPLE, 0, READ, 0, 0);
+	event(120, EV_CPU_SAMPLE, 0, READ, 0, 0);
+	assert_int_equal(profile__sample_ns(profile), 1000);
+	generation(200, 3000);
+	event(219, EV_CPU_SAMPLE, 0, READ, 0, 0);
+	assert_int_equal(profile__sample_ns(profile), 0); /* they differ */
+	assert_false(profile__samples(profile)->counted);
+	expect("3 5000 main.read<main.worker\n");
+}
+
+/* Times of some samples and counts of others could not be added. */
+TEST(rate_unknown)
+{
+	begin(PROFILE_CPU);
+	generation(100, 0);
+	event(119, EV_CPU_SAMPLE, 0, READ, 0, 0);
+	event(120, EV_CPU_SAMPLE, 0, READ, 0, 0);
+	generation(200, 3000);
+	event(219, EV_CPU_SAMPLE, 0, LEAF, 0, 0);
+	assert_int_equal(profile__finish(profile), 0);
+	assert_true(profile__samples(profile)->counted);
+	expect("2 2 main.read<main.worker\n1 1 leaf<main.worker\n");
+	begin_with(&(struct profile_opts){ .kind = PROFILE_CPU, .sample_ns = 100 });
+	generation(100, 0);
+	event(119, EV_CPU_SAMPLE, 0, READ, 0, 0);
+	assert_int_equal(profile__sample_ns(profile), 100);
+	assert_false(profile__samples(profile)->counted);
+	expect("1 100 main.read<main.worker\n");
 }
 
 static void item(int64_t time, uint8_t kind, uint8_t why, uint64_t delay)

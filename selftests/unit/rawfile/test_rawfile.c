@@ -85,6 +85,7 @@ static void record(bool with_second)
 	};
 	struct snapshot *second = with_second ? &snap : NULL;
 	struct private_host_clock clock = { 5, true, 1u << 31, 17, -3 };
+	struct private_cpu_samples taken = { 10101010, 2, 1ull << 40 };
 	struct rawfile *raw = NULL;
 	unsigned int i;
 
@@ -106,6 +107,8 @@ static void record(bool with_second)
 	sequencer__clock_error(NULL, 77);
 	assert_int_equal(rawfile__host_clock(raw, &clock), 0);
 	sequencer__host_clock(NULL, &clock);
+	assert_int_equal(rawfile__cpu_samples(raw, &taken), 0);
+	sequencer__cpu_samples(NULL, &taken);
 	for (unsigned int i = 0; i < 2; i++) { /* as often as there are losses */
 		assert_int_equal(rawfile__resnapshot(raw, &snap, &snap), 0);
 		sequencer__take_resnapshots(NULL, &snap, &snap);

@@ -84,6 +84,7 @@ static const char *planted_trace(void)
 	plant(PRIVATE_CLOCK, numbers + 1, 1);
 	plant(PRIVATE_SHORT, numbers, 5);
 	plant(PRIVATE_HOST_CLOCK, clock, 5);
+	plant(PRIVATE_CPU_SAMPLES, numbers, 3);
 	plant(PRIVATE_KIND_END, numbers, 5);
 	plant_table();
 	plant_texts();
@@ -174,6 +175,7 @@ TEST(numbers_remain)
 	assert_numbers(path, PRIVATE_CLOCK, numbers + 1, 1);
 	assert_numbers(path, PRIVATE_SHORT, numbers, 5);
 	assert_numbers(path, PRIVATE_HOST_CLOCK, (const uint64_t[]){ 11, 1, 33, 44, 55 }, 5);
+	assert_numbers(path, PRIVATE_CPU_SAMPLES, numbers, 3);
 	assert_numbers(path, PRIVATE_CAUSE, (const uint64_t[]){ 9 }, 1);
 	assert_numbers(path, PRIVATE_ALIGNMENT, NULL, 0);
 }

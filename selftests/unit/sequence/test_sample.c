@@ -4,8 +4,11 @@
  * they change nothing, and bounded memory. Under test: sequence/state_sample.c and stacks.c.
  */
 #include "unit/test.h"
+#include "format/private_read.h"
 #include "sequence/once.h"
 #include "unit/machine.h"
+
+#define SECOND 1000000000ull
 
 /* PCs above 64 and 128 are in a function that has pushed nothing, or one word: machine.h. */
 enum { NOTHING = 64, WORD = 128 };
@@ -94,6 +97,39 @@ TEST(stays_in_order)
 	       "m2 GoStart g8 #1\n"
 	       "sample m2 p1 g8 f5\n");
 	expect_no_repair();
+}
+
+/* The latest private data: how the samples of the generation were taken. */
+static void assert_taken(uint64_t period, uint64_t throttles, uint64_t ns)
+{
+	static const char prefix[] = PRIVATE_PREFIX;
+	struct private_cpu_samples taken = {};
+	struct buf data = buf__make(m.writer.private, m.writer.private_len);
+
+	assert_memory_equal(buf__take(&data, PRIVATE_PREFIX_LEN), prefix, PRIVATE_PREFIX_LEN);
+	assert_int_equal(buf__uleb(&data), PRIVATE_CPU_SAMPLES);
+	assert_int_equal(buf__uleb(&data), 0);
+	assert_int_equal(buf__u8(&data), 0);
+	assert_true(private_read__add_cpu_samples(&data, &taken));
+	assert_int_equal(buf__left(&data), 0);
+	assert_int_equal(taken.period_ns, period);
+	assert_int_equal(taken.throttles, throttles);
+	assert_int_equal(taken.throttled_ns, ns);
+}
+
+/* Each generation has the rate, and what was throttled in it: the second one is written here. */
+TEST(rate)
+{
+	running(25, "go1.25.3", 3);
+	sequencer__cpu_samples(m.seq, &(struct private_cpu_samples){ 10101010, 1, 500 });
+	m.now += 2 * SECOND;
+	SAMPLE(1, 5);
+	flush();
+	assert_non_null(strstr(m.writer.text, "close"));
+	sequencer__cpu_samples(m.seq, &(struct private_cpu_samples){ 10101010, 1, 500 });
+	sequencer__cpu_samples(m.seq, &(struct private_cpu_samples){ 10101010, 2, 250 });
+	assert_int_equal(sequencer__finish(m.seq, m.now), 0);
+	assert_taken(10101010, 3, 750);
 }
 
 TEST(top_of_the_stack)

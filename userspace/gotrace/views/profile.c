@@ -21,10 +21,9 @@
 
 enum { OPT_TEXT = 256, OPT_FOLDED, OPT_LABELS, OPT_RATE };
 
-#define KINDS	     "net, sync, syscall, sched, cpu, wall, offcpu, region, task or gc"
-#define RATE_DEFAULT 100   /* per second */
-#define RATE_MAX     10000 /* the highest that can be recorded */
-#define SECOND	     1000000000
+#define KINDS	 "net, sync, syscall, sched, cpu, wall, offcpu, region, task or gc"
+#define RATE_MAX 10000 /* the highest that can be recorded */
+#define SECOND	 1000000000
 
 struct arguments {
 	struct trace_args in;
@@ -42,8 +41,8 @@ static const struct argp_option options[] = {
 	  "thread and task",
 	  0 },
 	{ "rate", OPT_RATE, "HZ", 0,
-	  "cpu: rate at which samples were taken, per second; default: 100, as in Go's runtime and "
-	  "record --cpu-profile",
+	  "cpu: rate at which samples were taken, per second; by default that in the trace, which "
+	  "traces of the Go runtime do not contain",
 	  0 },
 	TOP_OPTION("print only the N functions with the most time"),
 	GOROUTINE_OPTION("only this goroutine"),
@@ -159,7 +158,7 @@ static void check_arguments(struct arguments *a)
 		usage_error("--labels requires -o OUT");
 	if (a->rate && a->of.kind != PROFILE_CPU)
 		usage_error("--rate requires the kind cpu");
-	a->of.sample_ns = SECOND / (int64_t)(a->rate ?: RATE_DEFAULT);
+	a->of.sample_ns = a->rate ? SECOND / (int64_t)a->rate : 0;
 	if (selection__by_goroutine(select))
 		a->of.select = select;
 }
@@ -211,6 +210,10 @@ static void report(const struct reading *r, const struct timeline *t)
 		log__msg("%s: the trace has no CPU samples; record them with record "
 			 "--cpu-profile, or with a CPU profile of the Go runtime at the same time",
 			 name);
+	if (profile__samples(r->profile)->counted)
+		log__msg("%s: the trace does not contain the rate of its CPU samples, so they are "
+			 "counted; --rate HZ shows times",
+			 name);
 	if (r->a->of.kind == PROFILE_OFFCPU && !timeline__has_kernel(t))
 		log__msg("%s: the trace has no kernel events, which offcpu requires", name);
 	else if (r->a->of.kind == PROFILE_OFFCPU && r->lossy)
@@ -249,9 +252,11 @@ static int read_trace(void *context, struct timeline *t, const struct reader *re
 		return failed;
 	if (end > start)
 		r->pprof.duration_ns = (uint64_t)end - (uint64_t)start;
-	report(r, t);
 	failed = profile__finish(r->profile);
-	return failed ? stacks__too_much(failed, error) : 0;
+	if (failed)
+		return stacks__too_much(failed, error);
+	report(r, t);
+	return 0;
 }
 
 /* ---- writing ---- */
@@ -268,7 +273,8 @@ static int write_profile(struct reading *r, struct error *error)
 		return err;
 	output__buffer(&out, file, path);
 	r->pprof.kind = r->a->of.kind;
-	r->pprof.period = r->a->of.kind == PROFILE_CPU ? (uint64_t)r->a->of.sample_ns : 1;
+	r->pprof.period =
+		r->a->of.kind == PROFILE_CPU ? (uint64_t)profile__sample_ns(r->profile) : 1;
 	r->pprof.build_id = r->about.build_id[0] ? r->about.build_id : NULL;
 	r->pprof.program = r->about.program[0] ? r->about.program : NULL;
 	err = pprof__write(s, &r->pprof, &out, error);

@@ -214,7 +214,7 @@ int report__init(struct report_data *d, const struct report_lanes_opts *lanes)
 		.context = d,
 		.places = true,
 	};
-	struct profile_opts profile = { .sample_ns = PROFILE_SAMPLE_NS };
+	struct profile_opts profile = {};
 	struct stat st;
 	int err;
 

@@ -20,7 +20,7 @@ const decodeTree = (profile, strings) => {
 const PROFILES = { cpu: "CPU samples", offcpu: "Threads without a CPU", wall: "Time of goroutines by state" };
 
 const showProfile = (profile, strings) => {
-	const s = section("profile-" + profile.kind, PROFILES[profile.kind] || profile.kind), root = decodeTree(profile, strings);
+	const s = section("profile-" + profile.kind, (PROFILES[profile.kind] || profile.kind) + (profile.unit === "samples" ? " (rate unknown)" : "")), root = decodeTree(profile, strings);
 	const tools = add(s, "div", undefined, { class: "tools" }), box = add(s, "div", undefined, { class: "flame" });
 	const search = add(tools, "input", undefined, { type: "search", placeholder: "Search functions", "aria-label": "Search functions" });
 	let shown = root;
@@ -34,7 +34,7 @@ const showProfile = (profile, strings) => {
 			if (width < FLAME_WIDTH_MIN)
 				return;
 			deepest = Math.max(deepest, level);
-			const value = profile.unit === "ns" ? timeText(node.total) : amountText(node.total, profile.unit);
+			const value = profile.unit === "ns" ? timeText(node.total) : `${amountText(node.total, profile.unit)} ${profile.unit}`;
 			const found = wanted && node.name.toLowerCase().includes(wanted);
 			const color = found ? "#862e9c; color: #fff" : `hsl(${20 + node.name.length * 37 % 35} 80% 70%)`;
 			add(box, "button", node.name, {

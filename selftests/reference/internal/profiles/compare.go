@@ -38,6 +38,10 @@ func Read(file string, withLabels bool) (*profile.Profile, Stacks, error) {
 	}
 	stacks := Stacks{}
 	for _, s := range p.Sample {
+		// CPU samples whose rate is unknown have no time: it counts as the number of samples.
+		if len(s.Value) == 1 && types(p.SampleType...)[0] == "samples/count" {
+			s.Value = append(s.Value, s.Value[0])
+		}
 		if len(s.Value) != 2 {
 			return nil, nil, fmt.Errorf("%s: a sample has %d values", file, len(s.Value))
 		}
