@@ -121,6 +121,15 @@ of_go()
 	counts "$CORPUS/$ORACLE_GO/v1/fmt_1_21_pprof_good"
 }
 
+# --- the default
+
+default_rate()
+{
+	start_target spin "$ORACLE_GO" -duration 300ms && start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/default.trace" --cpu-profile &&
+		recorder_is_live && tell_target start && expect_target done && stop_recorder && stop_target &&
+		[ "$($READER stat --json "$tmp/default.trace" | jq .private.cpu_samples.period_ns)" = 10101010 ]
+}
+
 # --- three programs, alone and beside one competitor and one on each CPU
 
 competitors() # N
@@ -171,5 +180,6 @@ try "a part of a trace has the rate" part_kept
 try "the table of samples has their time" in_tables
 try "samples of a trace without a rate are counted" without_rate
 try "samples of Go's own tracer are counted" of_go
+try "the default is 99 per second" default_rate
 [ $TIER != long ] || matrix
 ktap_end

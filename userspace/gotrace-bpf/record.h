@@ -115,7 +115,7 @@ enum {
 	  "HZ",                                                                                     \
 	  OPTION_ARG_OPTIONAL,                                                                      \
 	  "also take CPU samples (set cpu), HZ per second of running time on each CPU, 1 to 10000 " \
-	  "(default: 100)",                                                                         \
+	  "(default: 99)",                                                                          \
 	  0 }
 /* What is recorded of calls and of goroutines' labels. */
 #define CALL_OPTIONS                                                                                              \

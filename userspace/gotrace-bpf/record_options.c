@@ -337,7 +337,7 @@ void record__defaults(struct record_args *ret)
 	*ret = (struct record_args){
 		.sets = SITE_SETS_DEFAULT,
 		.stack_depth = GT_STACK_MAX,
-		.sample_hz = 100,
+		.sample_hz = SAMPLER_HZ_DEFAULT,
 		.version = TRACE_VERSION_DEFAULT,
 		.tick = 1,
 		.keep = ROTATE_KEEP_DEFAULT,
