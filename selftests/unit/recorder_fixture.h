@@ -50,8 +50,8 @@ static struct {
 	uint64_t lost[GT_KIND_END];
 	uint64_t given[2], given_at, given_after; /* the snapshots; watermark before them */
 	unsigned int host_clocks;
-	uint64_t sample_period; /* 0: the sink has none */
-	int committed;		/* result of the commit; 1: none */
+	uint64_t sample_period, throttles; /* 0: the sink has none */
+	int committed;			   /* result of the commit; 1: none */
 	bool folder;
 	/* a budget */
 	unsigned int busy; /* records of each drain while probes are attached */
@@ -426,9 +426,16 @@ int sink__host_clock(struct sink *s, const struct private_host_clock *clock)
 	return 0;
 }
 
+void probes__throttled(struct probes *p, struct private_cpu_samples *ret)
+{
+	ret->throttles = 1;
+	ret->throttled_ns = 500;
+}
+
 int sink__cpu_samples(struct sink *s, const struct private_cpu_samples *taken)
 {
 	t.sample_period = taken->period_ns;
+	t.throttles += taken->throttles;
 	return 0;
 }
 

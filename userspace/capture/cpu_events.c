@@ -44,7 +44,8 @@ int cpu_events__attach(struct cpu_events *e, const struct bpf_program *program, 
 	int cpus = libbpf_num_possible_cpus(), cpu, fd, err;
 
 	e->link = cpus > 0 ? calloc((size_t)cpus, sizeof(*e->link)) : NULL;
-	if (!e->link)
+	e->fd = cpus > 0 ? calloc((size_t)cpus, sizeof(*e->fd)) : NULL;
+	if (!e->link || !e->fd)
 		return cpus < 0 ? cpus : -ENOMEM;
 	e->cpus = (unsigned int)cpus;
 	for (cpu = 0; cpu < cpus; cpu++) {
@@ -59,6 +60,7 @@ int cpu_events__attach(struct cpu_events *e, const struct bpf_program *program, 
 			close(fd);
 			return err;
 		}
+		e->fd[cpu] = fd;
 	}
 	return 0;
 }
@@ -70,5 +72,6 @@ void cpu_events__detach(struct cpu_events *e)
 	for (cpu = 0; cpu < e->cpus; cpu++)
 		bpf_link__destroy(e->link[cpu]);
 	free(e->link);
+	free(e->fd);
 	*e = (struct cpu_events){};
 }

@@ -15,7 +15,8 @@ struct bpf_program;
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
 struct cpu_events {
-	struct bpf_link **link; /* one per CPU */
+	struct bpf_link **link; /* one per CPU; NULL: the CPU is offline */
+	int *fd;		/* of the event, which the link closes */
 	unsigned int cpus;
 };
 

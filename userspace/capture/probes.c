@@ -121,6 +121,12 @@ static void detach_all(struct probes *p)
 		site_links__detach(p->links);
 }
 
+void probes__throttled(struct probes *p, struct private_cpu_samples *ret)
+{
+	if (p->sampler)
+		sampler__throttled(p->sampler, ret);
+}
+
 void probes__detach(struct probes *p)
 {
 	detach_all(p);

@@ -19,6 +19,7 @@
 #include "target/layout/layout.h"
 #include "target/probe/site.h"
 
+struct private_cpu_samples;
 struct probes;
 
 #define PROBES_HEAP_MAX 1000 /* changes of the heap's size per second; more are sampled */
@@ -80,6 +81,8 @@ int probes__present(const struct probes *p);
  * Removes every probe; rings and counters stay. Afterwards no program runs any more: the kernel
  * waits for those of uprobes, and that includes those of tracepoints, which are removed before.
  */
+/* As sampler__throttled(), if there are CPU samples. */
+void probes__throttled(struct probes *p, struct private_cpu_samples *ret);
 void probes__detach(struct probes *p);
 /* After probes__detach(), makes another probes__attach() possible. 0 or a negative errno. */
 int probes__reset(struct probes *p);

@@ -198,6 +198,7 @@ static int housekeeping(struct recorder *r, uint64_t now)
 		return 0;
 	err = report_losses(r);
 	err = err ?: recorder__note_clock(r, now);
+	err = err ?: recorder__note_samples(r);
 	limit_heap(r, seconds);
 	log__progress("%6.1f s  %9.0f records/s  %llu lost", (double)(now - r->t0) / 1e9,
 		      (double)(r->records - r->last_records) / seconds,
@@ -376,6 +377,8 @@ static int end(struct recorder *r)
 	probes__detach(r->probes);
 	if (!err)
 		err = drain_rest(r);
+	if (!err)
+		err = recorder__note_samples(r);
 	if (!err)
 		end_earlier(r);
 	if (r->inl)

@@ -91,6 +91,8 @@ struct recorder_stats {
 	/* With a budget */
 	uint64_t overhead_ns; /* CPU time of the target that the probes took, by our own account */
 	uint64_t overhead_changes, overhead_pauses, overhead_paused_ns;
+	uint64_t sample_period_ns;	  /* of CPU samples; 0: there are none */
+	uint64_t throttles, throttled_ns; /* of them, by the kernel: a sum over the CPUs */
 	/* Of a duty cycle; 0 without one. What is above are sums of all windows, or their maximum. */
 	uint64_t windows, windows_missed;
 	uint64_t window_attach_min_ns, window_attach_median_ns, window_attach_max_ns;

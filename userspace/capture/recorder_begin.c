@@ -85,7 +85,13 @@ int recorder__note_samples(struct recorder *r)
 {
 	struct private_cpu_samples taken = { .period_ns = sampler__period(r->opts->sample_hz) };
 
-	return taken.period_ns ? sink__cpu_samples(r->sink, &taken) : 0;
+	if (!taken.period_ns)
+		return 0;
+	probes__throttled(r->probes, &taken);
+	r->stats->sample_period_ns = taken.period_ns;
+	r->stats->throttles += taken.throttles;
+	r->stats->throttled_ns += taken.throttled_ns;
+	return sink__cpu_samples(r->sink, &taken);
 }
 
 int recorder__begin(struct recorder *r)

@@ -12,6 +12,7 @@
 
 #include "capture/cpu_events.h"
 #include "capture/sampler.h"
+#include "capture/throttle.h"
 #include "lib/log.h"
 
 #include "sample.skel.h"
@@ -19,6 +20,8 @@
 struct sampler {
 	struct sample_bpf *skel;
 	struct cpu_events events;
+	struct throttle *throttle;	      /* one per CPU of the events; NULL: not attached */
+	struct private_cpu_samples throttled; /* not returned yet */
 };
 
 /*
@@ -93,13 +96,41 @@ int sampler__attach(struct sampler *s, unsigned int hz, struct error *error)
 	int err = cpu_events__attach(&s->events, s->skel->progs.sample, PERF_COUNT_SW_CPU_CLOCK,
 				     sampler__period(hz));
 
-	return err ? explain(err, error) : 0;
+	if (err)
+		return explain(err, error);
+	s->throttle = calloc(s->events.cpus, sizeof(*s->throttle));
+	if (!s->throttle)
+		return -ENOMEM;
+	for (unsigned int cpu = 0; cpu < s->events.cpus; cpu++)
+		if (s->events.link[cpu])
+			throttle__open(&s->throttle[cpu], s->events.fd[cpu]);
+	return 0;
+}
+
+static void read_throttling(struct sampler *s)
+{
+	for (unsigned int cpu = 0; s->throttle && cpu < s->events.cpus; cpu++)
+		throttle__read(&s->throttle[cpu], &s->throttled);
+}
+
+void sampler__throttled(struct sampler *s, struct private_cpu_samples *ret)
+{
+	read_throttling(s);
+	ret->throttles = s->throttled.throttles;
+	ret->throttled_ns = s->throttled.throttled_ns;
+	s->throttled = (struct private_cpu_samples){};
 }
 
 void sampler__detach(struct sampler *s)
 {
-	if (s)
-		cpu_events__detach(&s->events);
+	if (!s)
+		return;
+	read_throttling(s);
+	for (unsigned int cpu = 0; s->throttle && cpu < s->events.cpus; cpu++)
+		throttle__close(&s->throttle[cpu]);
+	free(s->throttle);
+	s->throttle = NULL;
+	cpu_events__detach(&s->events);
 }
 
 void sampler__destroy(struct sampler *s)

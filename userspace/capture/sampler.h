@@ -9,6 +9,7 @@
 #define CAPTURE_SAMPLER_H
 
 #include "capture/rings.h"
+#include "format/private.h"
 #include "gotrace/config.h"
 #include "lib/error.h"
 
@@ -33,6 +34,8 @@ int sampler__open(struct sampler **ret, const struct gt_config *config, const st
 /* Starts sampling: each CPU `hz` times per second of the target's running time on it. */
 int sampler__attach(struct sampler *s, unsigned int hz, struct error *error);
 void sampler__detach(struct sampler *s);
+/* How often and for how long the kernel has throttled the samples since the last call. */
+void sampler__throttled(struct sampler *s, struct private_cpu_samples *ret);
 void sampler__destroy(struct sampler *s); /* NULL allowed */
 
 /* 0 if this kernel and the current privileges permit it; a negative errno and the reason. */

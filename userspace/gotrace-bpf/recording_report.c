@@ -37,6 +37,15 @@ static void report_losses(const struct recorder_stats *stats)
 			      "--no-stacks, fewer --events, or more CPU time for gotrace-bpf");
 }
 
+static void report_throttling(const struct recorder_stats *stats)
+{
+	log__msg(
+		"the kernel throttled the CPU samples for %.1f ms, so that up to %llu are missing; to "
+		"avoid this, use a lower rate, or raise kernel.perf_event_max_sample_rate",
+		(double)stats->throttled_ns / 1e6,
+		(unsigned long long)(stats->throttled_ns / stats->sample_period_ns));
+}
+
 /* Of a duty cycle: the line before is the sum of its windows. */
 static void report_windows(const struct recorder_stats *stats)
 {
@@ -72,6 +81,8 @@ void recording_report__result(const struct recording *r, int pid,
 		 (unsigned long long)seq->lost);
 	if (seq->lost || seq->holes)
 		report_losses(stats);
+	if (stats->throttles)
+		report_throttling(stats);
 	if (stats->windows)
 		report_windows(stats);
 	if (stats->missed_ns)

@@ -100,6 +100,8 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	number(out, "gaps", seq->gaps);
 	number(out, "starved", stats->starvation.times);
 	number(out, "starved_lost", stats->starvation.lost);
+	number(out, "sample_throttles", stats->throttles);
+	number(out, "sample_throttled_ns", stats->throttled_ns);
 	milliseconds(out, "starved_longest_ms", stats->starvation.longest_ns);
 	milliseconds(out, "starved_total_ms", stats->starvation.total_ns);
 	number(out, "resnapshots", seq->resnapshots);

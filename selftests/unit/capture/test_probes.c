@@ -248,6 +248,7 @@ int sampler__attach(struct sampler *s, unsigned int hz, struct error *err)
 	return 0;
 }
 
+STUB_VOID(sampler__throttled, (struct sampler *, struct private_cpu_samples *))
 STUB_VOID(sampler__detach, (struct sampler *))
 STUB_VOID(sampler__destroy, (struct sampler *))
 

@@ -180,6 +180,7 @@ TEST(keeps_what_attaches)
 	t.opts.sample_hz = 100;
 	assert_int_equal(run(), 0);
 	assert_int_equal(t.sample_period, 10000000);
+	assert_true(t.throttles > 1);
 	assert_int_equal(fake.kept, PRIVILEGE_READ | PRIVILEGE_EVENTS);
 	fake_end();
 
