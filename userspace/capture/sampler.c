@@ -2,6 +2,11 @@
 /*
  * CPU samples: see sampler.h. The event is the kernel's cpu-clock, a timer that virtual machines
  * have, too. It counts for the whole CPU, and bpf/sample.bpf.c selects the target's threads.
+ *
+ * The intervals have no jitter. The timer has a fixed period: the kernel converts a frequency
+ * (perf_event_attr.freq) into one when it opens a cpu-clock event, a BPF program cannot change it, and
+ * PERF_EVENT_IOC_PERIOD starts the timer anew, so that the time since the last sample would be in none.
+ * The default rate avoids that of usual timers instead.
  */
 #include <errno.h>
 #include <stdlib.h>
