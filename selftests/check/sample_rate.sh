@@ -88,6 +88,20 @@ part_kept()
 		$READER cut --from "@$from" --to "@$to" "$tmp/spin.trace" -o "$tmp/part" && shows "$tmp/part" $((100 * 1003009))
 }
 
+# With a recording of perf at the same time
+aligned()
+{
+	local perf ns
+
+	perf sched record -k CLOCK_MONOTONIC -o "$tmp/perf.data" >"$tmp/perf.out" 2>&1 </dev/null &
+	perf=$!
+	background+=($perf)
+	wait_until 20 test -s "$tmp/perf.data" && recorded 997 spin -duration 300ms || return 1
+	kill -INT $perf
+	wait $perf
+	ns=$(sum_of "$tmp/spin.trace") && $READER align "$tmp/spin.trace" --perf "$tmp/perf.data" -o "$tmp/joined" && [ "$ns" -gt 0 ] && shows "$tmp/joined" "$ns"
+}
+
 in_tables()
 {
 	[ "$(sql 'SELECT CAST(SUM(cpu_ns) AS BIGINT) AS ns FROM samples' "$tmp/spin.trace")" = "{\"ns\":$(sum_of "$tmp/spin.trace")}" ]
@@ -177,6 +191,7 @@ for hz in 49 99 997 4000; do
 done
 try "all commands show times by the rate in the trace" kept
 try "a part of a trace has the rate" part_kept
+try "an aligned trace has the rate" aligned
 try "the table of samples has their time" in_tables
 try "samples of a trace without a rate are counted" without_rate
 try "samples of Go's own tracer are counted" of_go
