@@ -254,7 +254,67 @@ for_people()
 		grep -q 'on-CPU  *g[0-9]* main.waker' "$tmp/out"
 }
 
+# Who had the P for which each of 12 goroutines waited, and for how long, by the starts and stops of
+# goroutines and Ps, which only this reads.
+holders_are_charged() # TRACE
+{
+	python3 - build/gotrace "$1" 12 <<-'EOF'
+		import bisect, collections, json, subprocess, sys
+		gotrace, trace, most = sys.argv[1], sys.argv[2], int(sys.argv[3])
+		on, began, waits = collections.defaultdict(list), {}, []
+		for line in subprocess.run([gotrace, "events", "--json", trace], capture_output=True, text=True, check=True).stdout.splitlines():
+		    ev = json.loads(line)
+		    if ev.get("kind") != "StateTransition":
+		        continue
+		    t, to, p = ev["time"], ev["to"], ev["p"]
+		    if "proc" in ev:
+		        if to == "Idle":
+		            on[ev["proc"]].append((t, None))
+		        continue
+		    g, was = ev["goroutine"], ev["from"]
+		    if to == "Runnable" and was != to:
+		        began[g] = t
+		    elif to == "Running":
+		        if was == "Runnable":
+		            waits.append((g, began[g], t, p))
+		        if p is not None:
+		            on[p].append((t, g))
+		    if was in ("Running", "Syscall") and to not in ("Running", "Syscall") and p is not None:
+		        on[p].append((t, None))
+		want = collections.defaultdict(collections.Counter)
+		for g, a, b, p in waits:
+		    held = on[p]
+		    for i in range(max(bisect.bisect_right(held, a, key=lambda x: x[0]) - 1, 0), len(held)):
+		        t, holder = held[i]
+		        if t >= b:
+		            break
+		        end = held[i + 1][0] if i + 1 < len(held) else b
+		        ns = min(end, b) - max(t, a)
+		        if holder is not None and ns > 0:
+		            want[g][holder] += ns
+		bad = n = 0
+		total = collections.Counter()
+		for g, holders in sorted(want.items(), key=lambda x: -sum(x[1].values()))[:most]:
+		    path = json.loads(subprocess.run([gotrace, "path", "--goroutine", str(g), "--json", trace], capture_output=True, text=True, check=True).stdout)
+		    have = collections.Counter()
+		    for s in path["segments"]:
+		        if s["kind"] == "Go-runnable" and s["goroutine"] == g and s["cause"] == "goroutine":
+		            have[s["by_goroutine"]] += s["to_ns"] - s["from_ns"]
+		    for h in set(have) | set(holders):
+		        n += 1
+		        if abs(have[h] - holders[h]) > max(1000, holders[h] / 100):
+		            bad += 1
+		            print(f"g{g} waited for g{h}: {have[h]} ns in its path, {holders[h]} by the events")
+		print(f"{n} holders of {min(most, len(want))} goroutines")
+		sys.exit(bad > 0 or n == 0)
+	EOF
+}
+
 ktap_start
+try "traces of runtime/trace" trace_long_runs
+for go in $READER_GOS; do
+	try "$go: holders of a P" holders_are_charged "$CORPUS/runs/long-$go.trace"
+done
 for go in $TARGET_GOS; do
 	try "$go: with Go events only" without_kernel "$go"
 	try "$go: with kernel events" with_kernel "$go"

@@ -267,6 +267,7 @@ struct path_segment {
 	uint8_t notes; /* PATH_NOTE_…: of any part of it */
 	uint8_t why;   /* enum gt_off: of a thread that was asleep */
 	bool fault;
+	bool more_holders;	    /* than are in `holders` */
 	bool got_first;		    /* `other` got the CPU first; its later occupants are unknown */
 	uint32_t depth;		    /* number of waits between it and the requested goroutine */
 	uint32_t goroutine, thread; /* whose time it is: indices or PATH_NONE */

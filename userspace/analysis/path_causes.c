@@ -119,7 +119,7 @@ static void take_holder(const struct walk *w, uint32_t goroutine, struct holder 
 	struct holder swap;
 
 	w->held[goroutine] = 0;
-	for (unsigned int i = 0; i < PATH_HOLDERS && next.ns; i++) {
+	for (unsigned int i = 0; i <= PATH_HOLDERS && next.ns; i++) {
 		if (next.ns < all[i].ns || (next.ns == all[i].ns && next.id > all[i].id))
 			continue;
 		swap = all[i];
@@ -140,39 +140,22 @@ static void take_holders(const struct walk *w, const struct path_list *list, int
 			take_holder(w, on[i].goroutine, all);
 }
 
-/* The last goroutine that had the P before it. */
-static void blame_last_holder(const struct walk *w, const struct path_state *st, int64_t since,
-			      int64_t end, struct path_segment *seg)
+void path_walk__holders(struct walk *w)
 {
-	const struct path_list *list = &path_proc(w->h, st->got)->on;
-	const struct path_on *on = list->at;
-	uint32_t n = path_list__before(list, sizeof(*on), end);
-
-	seg->cause = PATH_CAUSE_IDLE;
-	if (n && on[n - 1].goroutine == PATH_NONE && on[n - 1].time > since)
-		n--;
-	if (!n || on[n - 1].goroutine == PATH_NONE)
-		return;
-	seg->cause = PATH_CAUSE_GOROUTINE;
-	seg->by = on[n - 1].goroutine;
-}
-
-void path_walk__holders(struct walk *w, int64_t since, struct path_segment *seg)
-{
-	struct holder all[PATH_HOLDERS] = {};
+	struct runnable *r = &w->runnable;
+	struct holder all[PATH_HOLDERS + 1] = {};
 	uint32_t procs = w->h->procs.n < PROCS_MAX ? w->h->procs.n : PROCS_MAX;
 
 	for (uint32_t i = 0; i < procs; i++)
-		add_holders(w, &path_proc(w->h, i)->on, since);
+		add_holders(w, &path_proc(w->h, i)->on, r->begin);
 	for (uint32_t i = 0; i < procs; i++)
-		take_holders(w, &path_proc(w->h, i)->on, since, all);
-	for (uint32_t i = 0; i < PATH_HOLDERS && all[i].ns; i++)
-		seg->holders[i] = all[i].goroutine;
+		take_holders(w, &path_proc(w->h, i)->on, r->begin, all);
+	for (uint32_t i = 0; i < PATH_HOLDERS; i++)
+		r->holders[i] = all[i].ns ? all[i].goroutine : PATH_NONE;
+	r->more = all[PATH_HOLDERS].ns;
 }
 
-/*
- * The P was idle: whether the thread that then took it had to wait for a CPU. Returns since when.
- */
+/* The P was idle: whether the thread that then took it had to wait for a CPU. Returns since when. */
 static int64_t blame_cpu(const struct walk *w, uint32_t thread, int64_t since,
 			 struct path_segment *seg)
 {
@@ -185,8 +168,51 @@ static int64_t blame_cpu(const struct walk *w, uint32_t thread, int64_t since,
 	run = (const struct path_run *)runs->at + n - 1;
 	if (run->time > since)
 		since = run->time;
-	if (run->run == KERNEL_RUNNABLE)
+	if (run->run == KERNEL_THROTTLED)
+		seg->cause = PATH_CAUSE_CGROUP;
+	else if (run->run == KERNEL_RUNNABLE)
 		since = path_walk__cpu(w, run, n < runs->n ? run + 1 : NULL, since, seg);
+	return since;
+}
+
+/* The thread on which a goroutine was just before the position's time. */
+static uint32_t thread_of(const struct walk *w, uint32_t goroutine)
+{
+	const struct path_list *states = &path_goroutine(w->h, goroutine)->states;
+	uint32_t n = path_list__before(states, sizeof(struct path_state), w->time);
+	const struct path_state *st;
+
+	if (!n)
+		return PATH_NONE;
+	st = (const struct path_state *)states->at + n - 1;
+	return st->state == GO_STATE_RUNNING || st->state == GO_STATE_SYSCALL ? st->thread :
+										PATH_NONE;
+}
+
+/*
+ * The goroutine that had the P just before the position's time, or what kept that goroutine's thread
+ * from a CPU. Returns since when.
+ */
+static int64_t blame_holder(const struct walk *w, const struct path_list *list, int64_t since,
+			    struct path_segment *seg)
+{
+	const struct path_on *on = list->at;
+	uint32_t n = path_list__before(list, sizeof(*on), w->time), thread;
+
+	seg->cause = PATH_CAUSE_IDLE;
+	if (!n)
+		return since;
+	if (on[n - 1].time > since)
+		since = on[n - 1].time;
+	if (on[n - 1].goroutine == PATH_NONE)
+		return since;
+	seg->cause = PATH_CAUSE_GOROUTINE;
+	seg->by = on[n - 1].goroutine;
+	thread = thread_of(w, seg->by);
+	if (thread != PATH_NONE)
+		since = blame_cpu(w, thread, since, seg);
+	if (seg->cause != PATH_CAUSE_GOROUTINE)
+		seg->by = PATH_NONE;
 	return since;
 }
 
@@ -198,7 +224,7 @@ int64_t path_walk__proc(const struct walk *w, const struct path_state *st,
 		return since;
 	}
 	if (st->got != PATH_NONE)
-		blame_last_holder(w, st, since, next ? next->time : w->time, seg);
+		since = blame_holder(w, &path_proc(w->h, st->got)->on, since, seg);
 	if (seg->cause == PATH_CAUSE_IDLE && next && next->state == GO_STATE_RUNNING &&
 	    next->thread != PATH_NONE)
 		since = blame_cpu(w, next->thread, since, seg);

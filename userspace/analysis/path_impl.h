@@ -31,6 +31,14 @@ struct frame {
 	int64_t lo;
 };
 
+/* a wait for a P, whose segments have the same holders */
+struct runnable {
+	uint32_t goroutine;
+	int64_t begin, left; /* what is before `left` is not in the path yet */
+	uint32_t holders[PATH_HOLDERS];
+	bool more;
+};
+
 /* changes of a thread's state from a signal to the system call again, at most */
 #define RETRY_STEPS 16
 
@@ -40,12 +48,13 @@ struct walk {
 	struct frame *frames;
 	size_t n, cap;
 	struct position at;
-	int64_t time;	   /* all after it is in the path */
-	int64_t lo;	   /* up to where the position's goroutine is to be followed */
-	unsigned int hops; /* jumps since time went on */
-	uint64_t *held;	   /* by goroutine, to add up in: all 0 */
-	uint64_t steps;	   /* of path_walk__sleep_begin() and _end() */
-	uint64_t taken;	   /* other steps, for path__walk_next() */
+	int64_t time;		  /* all after it is in the path */
+	int64_t lo;		  /* up to where the position's goroutine is to be followed */
+	unsigned int hops;	  /* jumps since time went on */
+	uint64_t *held;		  /* by goroutine, to add up in: all 0 */
+	struct runnable runnable; /* the latest one */
+	uint64_t steps;		  /* of path_walk__sleep_begin() and _end() */
+	uint64_t taken;		  /* other steps, for path__walk_next() */
 };
 
 /* path_causes.c: */
@@ -63,14 +72,15 @@ int64_t path_walk__cpu(const struct walk *w, const struct path_run *run,
 		       const struct path_run *next, int64_t since, struct path_segment *seg);
 
 /*
- * Sets the cause to the goroutine that gave up the P that a runnable goroutine then got (`next`:
- * its next state, or NULL). If the P was idle: to the thread that had the CPU for which the P's
- * thread waited just before the position's time. Returns since when, but not before `since`.
+ * Of the P that a runnable goroutine then got (`next`: its next state, or NULL), sets the cause to the
+ * goroutine that had it just before the position's time. If the thread of that goroutine then did not run, or,
+ * if the P was idle, the one that then took it: to what kept that thread from a CPU. Returns since when, but
+ * not before `since`.
  */
 int64_t path_walk__proc(const struct walk *w, const struct path_state *st,
 			const struct path_state *next, int64_t since, struct path_segment *seg);
-/* Sets the goroutines that had Ps from `since` to the position's time. */
-void path_walk__holders(struct walk *w, int64_t since, struct path_segment *seg);
+/* Finds the goroutines that had Ps from w->runnable.begin to the position's time. */
+void path_walk__holders(struct walk *w);
 
 /*
  * The system call that a thread had entered last before the position's time, since its goroutine

@@ -243,14 +243,23 @@ static int go_blocked(struct walk *w, const struct path_state *st, int64_t end)
 	return emit (w, st->time, &seg);
 }
 
+/* A wait for a P is a segment per holder of the P. */
 static int go_runnable(struct walk *w, const struct path_state *st, const struct path_state *next)
 {
 	struct path_segment seg = segment__of(w, PATH_GO_RUNNABLE);
 	int64_t since = st->time > w->lo ? st->time : w->lo;
+	struct runnable *r = &w->runnable;
 
-	since = path_walk__proc(w, st, next, since, &seg);
-	path_walk__holders(w, since, &seg);
-	return emit (w, since, &seg);
+	if (r->goroutine != w->at.goroutine || r->begin != since || r->left != w->time) {
+		r->goroutine = w->at.goroutine;
+		r->begin = since;
+		path_walk__holders(w);
+	}
+	memcpy(seg.holders, r->holders, sizeof(seg.holders));
+	seg.more_holders = r->more;
+	w->taken++;
+	r->left = path_walk__proc(w, st, next, since, &seg);
+	return emit (w, r->left, &seg);
 }
 
 /* Before its first state: what its creator did, if it was created in the trace. */
@@ -328,6 +337,7 @@ int path__walk_next(const struct path_history *h, uint64_t **held, uint32_t goro
 		.h = h,
 		.path = &path,
 		.at = { .goroutine = goroutine, .thread = PATH_NONE },
+		.runnable = { .goroutine = PATH_NONE },
 		.time = to,
 		.lo = from,
 	};

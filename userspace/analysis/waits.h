@@ -104,6 +104,7 @@ struct wait_causes {
 	size_t others;
 	/* While it was runnable: indices of goroutines that had Ps, the longest first. */
 	uint32_t holders[PATH_HOLDERS];
+	bool more_holders;
 };
 
 /*

@@ -25,6 +25,7 @@ static void copy_holders(const struct path *p, uint32_t goroutine, struct wait_c
 	}
 	for (unsigned int i = 0; i < PATH_HOLDERS; i++)
 		ret->holders[i] = longest ? longest->holders[i] : PATH_NONE;
+	ret->more_holders = longest && longest->more_holders;
 }
 
 static int add_up(const struct path *p, struct wait_causes *ret)

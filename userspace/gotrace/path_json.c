@@ -98,6 +98,7 @@ static void put_segment(struct json *j, const struct path_history *h,
 		if (seg->holders[i] != PATH_NONE)
 			json__u64(j, NULL, path_goroutine(h, seg->holders[i])->id);
 	json__close(j, ']');
+	json__bool(j, "more_holders", seg->more_holders);
 	json__bool(j, "gc_assist", seg->notes & PATH_NOTE_ASSIST);
 	json__bool(j, "stop_the_world", seg->notes & PATH_NOTE_STOPPED);
 	json__close(j, '}');

@@ -145,6 +145,8 @@ static void put_holders(struct out *o, const struct path_history *h, const struc
 			    path_goroutine(h, seg->holders[i])->id);
 		any = true;
 	}
+	if (seg->more_holders)
+		out__text(o, ", and others");
 }
 
 /* Without perf's events it is unknown how long another process occupied the CPU. */
@@ -152,6 +154,8 @@ static const char *before_cause(const struct path_segment *seg)
 {
 	switch (seg->kind) {
 	case PATH_GO_RUNNABLE:
+		if (seg->cause == PATH_CAUSE_CGROUP)
+			return "the P's thread was throttled by ";
 		if (!seg->other)
 			return "the P was held by ";
 		return seg->got_first ? "the P's thread waited for a CPU, which was given to " :

@@ -35,6 +35,7 @@ static void put_causes(struct json *j, const struct longest_waits *l,
 		json__null(j, "causes");
 		json__null(j, "other_causes_ns");
 		json__null(j, "holders");
+		json__null(j, "more_holders");
 		return;
 	}
 	json__open(j, "causes", '[');
@@ -51,6 +52,7 @@ static void put_causes(struct json *j, const struct longest_waits *l,
 	for (unsigned int i = 0; i < PATH_HOLDERS && causes->holders[i] != PATH_NONE; i++)
 		json__u64(j, NULL, path_goroutine(l->history, causes->holders[i])->id);
 	json__close(j, ']');
+	json__bool(j, "more_holders", causes->more_holders);
 }
 
 static void put_wait(struct json *j, const struct longest_waits *l, size_t i)

@@ -107,6 +107,8 @@ static void put_holders(struct out *o, const struct longest_waits *l,
 		path__put_goroutine(o, l->history, causes->holders[i]);
 		any = true;
 	}
+	if (causes->more_holders)
+		out__text(o, ", and others");
 	if (any)
 		out__char(o, '\n');
 }

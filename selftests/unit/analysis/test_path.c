@@ -103,8 +103,57 @@ TEST(waits_for_a_p)
 	on(3, 0);
 	event(40, EV_GO_START, 1, 1, 0);
 	expect(1, 20, 50,
-	       "20-40 gorun g1 goroutine by=g3 held=g2 held=g3\n"
+	       "20-35 gorun g1 goroutine by=g3 held=g2 held=g3\n"
+	       "35-40 gorun g1 idle held=g2 held=g3\n"
 	       "40-50 running g1 m3\n");
+}
+
+/* Each goroutine that had the P is charged the time for which it had it. */
+TEST(several_had_the_p)
+{
+	all_run(4);
+	block(5, 4, CHAN);
+	block(10, 1, CHAN);
+	unblock(15, 4, 2);
+	unblock(20, 1, 2);
+	block(30, 3, CHAN);
+	on(3, 0);
+	event(31, EV_GO_START, 4, 1, 0);
+	on(3, 4);
+	event(45, EV_GO_BLOCK, CHAN, 0, 0);
+	on(3, 0);
+	event(50, EV_GO_START, 1, 1, 0);
+	expect(1, 10, 60,
+	       "10-20 running g2 m2\n"
+	       "20-30 gorun g1 goroutine by=g3 held=g2 held=g4 held=g3\n"
+	       "30-31 gorun g1 idle held=g2 held=g4 held=g3\n"
+	       "31-45 gorun g1 goroutine by=g4 held=g2 held=g4 held=g3\n"
+	       "45-50 gorun g1 idle held=g2 held=g4 held=g3\n"
+	       "50-60 running g1 m3\n");
+}
+
+/* It had the P, but no CPU: not it is the cause, but what kept it from one. */
+TEST(the_holder_has_no_cpu)
+{
+	all_run(3);
+	for (uint32_t m = 1; m <= 3; m++)
+		core(1, m, (uint16_t)(m - 1));
+	block(10, 1, CHAN);
+	unblock(20, 1, 2);
+	off(25, 3, GT_OFF_PREEMPTED, STRESS, 0);
+	core(28, 3, 2);
+	off(30, 3, GT_OFF_THROTTLED, STRESS, 2);
+	core(37, 3, 2);
+	block(40, 3, CHAN);
+	on(3, 0);
+	event(40, EV_GO_START, 1, 1, 0);
+	expect(1, 20, 50,
+	       "20-25 gorun g1 goroutine by=g3 held=g2 held=g3\n"
+	       "25-28 gorun g1 first process by=900 by=stress held=g2 held=g3\n"
+	       "28-30 gorun g1 goroutine by=g3 held=g2 held=g3\n"
+	       "30-37 gorun g1 cgroup held=g2 held=g3\n"
+	       "37-40 gorun g1 goroutine by=g3 held=g2 held=g3\n"
+	       "40-50 oncpu g1 m3\n");
 }
 
 /* The P is there, but the thread that is to run with it has no core. */
