@@ -242,12 +242,14 @@ of_another_compiler()
 		refused "programs built with $2 are not supported" $GOTRACE record -o "$tmp/x.trace" -- "$tmp/other"
 }
 
-without_sections()	# as packers produce them
+without_sections() # as sstrip leaves it, and with the mark of UPX
 {
-	cp "$tiny" "$tmp/packed" && printf '\0\0\0\0\0\0\0\0' |
-		dd of="$tmp/packed" bs=1 seek=40 conv=notrunc status=none && printf '\0\0\0\0' |
-		dd of="$tmp/packed" bs=1 seek=60 conv=notrunc status=none &&
-		refused 'no section headers.*upx -d' $GOTRACE probes --exe "$tmp/packed"
+	cp "$tiny" "$tmp/stripped" && printf '\0\0\0\0\0\0\0\0' |
+		dd of="$tmp/stripped" bs=1 seek=40 conv=notrunc status=none && printf '\0\0\0\0' |
+		dd of="$tmp/stripped" bs=1 seek=60 conv=notrunc status=none &&
+		refused 'its section headers were removed' $GOTRACE probes --exe "$tmp/stripped" &&
+		printf 'UPX!' | dd of="$tmp/stripped" bs=1 seek=500 conv=notrunc status=none &&
+		refused 'it is packed.*upx -d' $GOTRACE probes --exe "$tmp/stripped"
 }
 
 for_arm64()
@@ -346,7 +348,7 @@ want=127 try "a missing command" refused 'no-such-program: no such program' \
 try "a command for another machine" for_arm64
 try "a running 386 program" running_386
 try "Go code in a shared library" shared_library
-try "a packed program" without_sections
+try "a program without section headers" without_sections
 try "a program without build information" without_build_information
 try "a program built with gccgo" of_another_compiler .go_export gccgo
 try "a program built with TinyGo" of_another_compiler .mark TinyGo

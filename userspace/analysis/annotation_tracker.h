@@ -9,7 +9,7 @@
  * reverse order.
  *
  * Memory is proportional to the tasks and regions that are open; IDs of tasks that have ended need a
- * bit each, up to a limit (lib/id_set.h).
+ * bit each, up to a limit (reader/id_set.h).
  */
 #ifndef ANALYSIS_ANNOTATION_TRACKER_H
 #define ANALYSIS_ANNOTATION_TRACKER_H
@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "analysis/name_table.h"
-#include "lib/id_set.h"
+#include "reader/id_set.h"
 #include "lib/map.h"
 #include "reader/semantics.h"
 

@@ -17,7 +17,7 @@
 
 #include "capture/cpu_events.h"
 #include "capture/sampler.h"
-#include "capture/throttle.h"
+#include "budget/throttle.h"
 #include "lib/log.h"
 
 #include "sample.skel.h"

@@ -12,8 +12,8 @@ struct histogram {
 	struct intervals_opts of;
 	const struct interval_counts *counts;
 	uint64_t unfinished; /* unless `kernel` */
-	bool kernel;	    /* the durations are those of kernel events */
-	int64_t start, end; /* of the analysed time: trace time, ns */
+	bool kernel;	     /* the durations are those of kernel events */
+	int64_t start, end;  /* of the analysed time: trace time, ns */
 };
 
 extern const char *const interval_names[INTERVAL_KINDS]; /* values of --of */

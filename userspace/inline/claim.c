@@ -23,7 +23,7 @@
 
 #include "inline/inject.h"
 #include "lib/clock.h"
-#include "lib/proc.h"
+#include "target/process/proc.h"
 #include "target/process/process.h"
 
 #define STEP_MS 50

@@ -17,7 +17,7 @@
 
 #include "inline/claim.h"
 #include "inline/guardian_filter.h"
-#include "lib/confine.h"
+#include "inline/confine.h"
 #include "lib/log.h"
 
 #define RETRY_MS 100 /* between attempts to restore the code, once the recorder has ended */

@@ -20,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/confine.h"
+#include "inline/confine.h"
 #include "lib/log.h"
-#include "lib/proc.h"
+#include "target/process/proc.h"
 
 static const int permitted[] = {
 	SCMP_SYS(read),		SCMP_SYS(write),

@@ -16,7 +16,7 @@
 
 #include "inline/inject_impl.h"
 #include "lib/clock.h"
-#include "lib/proc.h"
+#include "target/process/proc.h"
 #include "target/process/process.h"
 
 #define PATIENCE (2000 * MS) /* until a thread sleeps */

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "inline/inject_tracee.h"
-#include "lib/confine.h"
+#include "inline/confine.h"
 
 #define STACK_SIZE (64 << 10)
 

@@ -17,7 +17,7 @@
 #include "inline/areas.h"
 #include "inline/leftover.h"
 #include "inline/trampoline.h"
-#include "lib/proc.h"
+#include "target/process/proc.h"
 #include "target/arch/arch.h"
 
 #define LINE(n) (((n) + 63) & ~63ull)

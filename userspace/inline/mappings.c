@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/proc.h"
+#include "target/process/proc.h"
 
 int mappings__each(pid_t pid, int (*fn)(void *ctx, const struct mapping *mapping), void *ctx)
 {

@@ -24,7 +24,7 @@
 #include <sys/syscall.h>
 
 #include "inline/pages_impl.h"
-#include "lib/proc.h"
+#include "target/process/proc.h"
 
 /* ---- which pages ---- */
 

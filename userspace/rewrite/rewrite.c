@@ -418,7 +418,7 @@ void rewrite__goes_on(struct rewrite *r)
 
 static int write_end(struct rewrite *r)
 {
-	int64_t end = r->opts.to + r->shift;
+	int64_t end = r->opts.to - 1 + r->shift;
 
 	if (!r->goes_on || end <= r->last || end > TIME_MAX)
 		return 0;

@@ -27,7 +27,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "lib/confine.h"
+#include "inline/confine.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #define MEMORY_LIMITED 0 /* the shadow memory of sanitizers takes terabytes of address space */

@@ -17,8 +17,8 @@
 
 #include "inline/guardian_filter.h"
 #include "inline/inject_impl.h"
-#include "lib/confine.h"
-#include "lib/proc.h"
+#include "inline/confine.h"
+#include "target/process/proc.h"
 #include "target/process/process.h"
 
 #define NOT_CONFINED 99

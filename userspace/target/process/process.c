@@ -25,7 +25,7 @@
 #include <linux/capability.h>
 
 #include "lib/capability.h"
-#include "lib/proc.h"
+#include "target/process/proc.h"
 #include "lib/regular.h"
 #include "target/process/reader.h"
 

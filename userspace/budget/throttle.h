@@ -8,8 +8,8 @@
  * kernel.perf_event_max_sample_rate permits, which the kernel lowers by itself if interrupts take too
  * long.
  */
-#ifndef CAPTURE_THROTTLE_H
-#define CAPTURE_THROTTLE_H
+#ifndef BUDGET_THROTTLE_H
+#define BUDGET_THROTTLE_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sets of IDs: against an array, at both ends of the range, and with IDs that are far apart. */
 #include "unit/test.h"
-#include "lib/id_set.h"
+#include "reader/id_set.h"
 
 TEST(against_an_array)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Takes from a process what it does not need. Each returns 0 or a negative errno. */
-#ifndef LIB_CONFINE_H
-#define LIB_CONFINE_H
+#ifndef INLINE_CONFINE_H
+#define INLINE_CONFINE_H
 
 #include <stddef.h>
 #include <stdint.h>

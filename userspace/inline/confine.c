@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* See confine.h. */
-#include "lib/confine.h"
+#include "inline/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
  * Memory is bounded, also for IDs that are far apart: the set forgets the IDs of bitmaps to which
  * none has been added for long, but none of the last ID_SET_BITMAPS bitmaps that have been added.
  */
-#ifndef LIB_ID_SET_H
-#define LIB_ID_SET_H
+#ifndef READER_ID_SET_H
+#define READER_ID_SET_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /*
  * Reads the ring buffer of a perf event for records of its throttling: see throttle.h.
  */
-#include "capture/throttle.h"
+#include "budget/throttle.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sets of IDs that are mostly successive: see id_set.h. */
-#include "lib/id_set.h"
+#include "reader/id_set.h"
 
 #include <errno.h>
 

@@ -8,7 +8,7 @@
 #include <linux/perf_event.h>
 
 #include "unit/test.h"
-#include "capture/throttle.h"
+#include "budget/throttle.h"
 
 struct made_record {
 	struct perf_event_header header;

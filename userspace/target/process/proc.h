@@ -4,8 +4,8 @@
  *
  * Each path begins with "/proc/".
  */
-#ifndef LIB_PROC_H
-#define LIB_PROC_H
+#ifndef TARGET_PROCESS_PROC_H
+#define TARGET_PROCESS_PROC_H
 
 #include <dirent.h>
 #include <stdio.h>

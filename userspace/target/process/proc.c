@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* See proc.h. */
-#include "lib/proc.h"
+#include "target/process/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
