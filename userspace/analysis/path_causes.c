@@ -211,7 +211,9 @@ static int64_t blame_holder(const struct walk *w, const struct path_list *list, 
 	thread = thread_of(w, seg->by);
 	if (thread != PATH_NONE)
 		since = blame_cpu(w, thread, since, seg);
-	if (seg->cause != PATH_CAUSE_GOROUTINE)
+	if (seg->cause == PATH_CAUSE_IDLE) /* of the CPU, not of the P */
+		seg->cause = PATH_CAUSE_GOROUTINE;
+	else if (seg->cause != PATH_CAUSE_GOROUTINE)
 		seg->by = PATH_NONE;
 	return since;
 }

@@ -372,38 +372,69 @@ func (w *walk) core(t *Thread, i int, g int64, seg *Segment, since, hi int64) in
 	return max(since, list[n].At)
 }
 
+// runnable adds a segment for each time in which the P that the goroutine then got was idle, or had one
+// goroutine, whose thread was in one state.
 func (w *walk) runnable(g int64, s, next State, lo, hi int64, depth int) {
+	holders := w.holders(g, lo, hi)
 	for hi > lo {
-		seg, since := segment("Go-runnable", g, depth), lo
+		seg, since, m := segment("Go-runnable", g, depth), lo, int64(None)
+		if s.Over && next.Is == "Running" {
+			m = next.M
+		}
 		switch {
 		case !s.Over:
 			seg.Cause = "pending"
 		case s.Got != None:
 			seg.Cause = "idle"
 			list := w.Procs[s.Got]
-			i := ownBefore(list, min(next.At, math.MaxInt64))
-			if i >= 0 && list[i].G == None && list[i].At > lo {
-				i--
+			i := ownBefore(list, hi)
+			if i < 0 {
+				break
 			}
-			if i >= 0 && list[i].G != None {
-				seg.Cause, seg.ByG = "goroutine", &list[i].G
-			}
-		}
-		if t := w.Threads[next.M]; (seg.Cause == "idle" || seg.Cause == "") && s.Over && t != nil && next.Is == "Running" {
-			if i := t.before(hi); i >= 0 {
-				since = max(since, t.Steps[i].At)
-				if t.Steps[i].Guess {
-					seg.guess = true
-				}
-				if t.Steps[i].Is == "runnable" {
-					since = max(since, w.core(t, i, g, &seg, since, hi))
-				}
+			since = max(since, list[i].At)
+			if holder := list[i].G; holder != None {
+				seg.Cause, seg.ByG, m = "goroutine", &holder, w.threadOf(holder, hi)
 			}
 		}
-		seg.Holders = w.holders(g, since, hi)
+		if t := w.Threads[m]; t != nil {
+			since = w.offCPU(t, g, &seg, since, hi)
+		}
+		seg.Holders = holders
 		w.emit(seg, since, hi)
 		hi = since
 	}
+}
+
+// threadOf returns the thread on which a goroutine was just before a time, or None.
+func (w *walk) threadOf(g, hi int64) int64 {
+	of := w.Goroutines[g]
+	if i := of.before(hi); i >= 0 && (of.States[i].Is == "Running" || of.States[i].Is == "Syscall") {
+		return of.States[i].M
+	}
+	return None
+}
+
+// offCPU replaces the cause by what kept the thread from a CPU, if anything but an idle one did, and
+// returns since when the thread was in that state.
+func (w *walk) offCPU(t *Thread, g int64, seg *Segment, since, hi int64) int64 {
+	i := t.before(hi)
+	if i < 0 {
+		return since
+	}
+	run := &t.Steps[i]
+	since = max(since, run.At)
+	seg.guess = run.Guess
+	switch run.Is {
+	case "throttled":
+		seg.Cause, seg.ByG = "cgroup", nil
+	case "runnable":
+		cpu := Segment{}
+		since = max(since, w.core(t, i, g, &cpu, since, hi))
+		if cpu.Cause != "" && cpu.Cause != "idle" {
+			seg.Cause, seg.ByG, seg.ByTid, seg.ProcessID, seg.Process = cpu.Cause, cpu.ByG, cpu.ByTid, cpu.ProcessID, cpu.Process
+		}
+	}
+	return since
 }
 
 // holders returns the holders of Ps between the two times; of those the four that had them longest.
