@@ -431,7 +431,7 @@ build/fuzz/libgotrace.a: $(FUZZED_SRCS:%.c=build/fuzz/obj/%.o)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-build/fuzz/seeds-of-ours: $(addprefix build/obj/selftests/,fuzz/seeds.o fuzz/make_trace.o blackbox/image.o blackbox/seed.o) \
+build/fuzz/seeds-of-ours: $(addprefix build/obj/selftests/,fuzz/seeds.o fuzz/seeds_memory.o fuzz/make_trace.o blackbox/image.o blackbox/seed.o) \
 		build/libgotrace.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(NO_LTO) $(LDFLAGS) $^ $(OFFLINE_LIBS) -o $@
