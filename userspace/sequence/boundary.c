@@ -241,22 +241,15 @@ static size_t generation_size(const struct sequencer *s)
 	       intern__new_stack_bytes(s->opts.intern) / 2 + kernel_writer__size(s->kernel.writer);
 }
 
-/* A time of the end of the generation: not before `time`, and a tick later than its events. */
-static uint64_t end_of_generation(const struct sequencer *s, uint64_t time)
-{
-	uint64_t tick = s->opts.tick_ns ? s->opts.tick_ns : 1;
-
-	return time / tick > s->out.last_time / tick ? time : s->out.last_time + tick;
-}
-
 int boundary__close(struct sequencer *s, uint64_t time)
 {
+	uint64_t tick = s->opts.tick_ns ? s->opts.tick_ns : 1;
 	int err = samples__end_generation(s);
 
 	if (!err)
 		err = private__kernel(s->opts.writer, s->kernel.writer);
-	if (!err)
-		err = writer__end(s->opts.writer, end_of_generation(s, time));
+	if (!err && time / tick > s->out.last_time / tick) /* else its last event shows the end */
+		err = writer__end(s->opts.writer, time);
 	return err ? err : writer__close(s->opts.writer);
 }
 
@@ -264,7 +257,8 @@ int boundary__end(struct sequencer *s, uint64_t time)
 {
 	int err;
 
-	time = end_of_generation(s, time);
+	if (time < s->out.last_time)
+		time = s->out.last_time;
 	state__settle_exits(s, time, false);
 	repair__end_stw(s, time);
 	open_requests__resolve_all(s);
