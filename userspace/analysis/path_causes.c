@@ -155,7 +155,7 @@ void path_walk__holders(struct walk *w)
 	r->more = all[PATH_HOLDERS].ns;
 }
 
-/* The P was idle: whether the thread that then took it had to wait for a CPU. Returns since when. */
+/* Whether the thread could not run, because it had no CPU: then what occupied that, or its cgroup, is the cause. Returns since when. */
 static int64_t blame_cpu(const struct walk *w, uint32_t thread, int64_t since,
 			 struct path_segment *seg)
 {

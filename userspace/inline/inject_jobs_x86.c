@@ -3,7 +3,7 @@
  * The ptrace requests for one traced thread, which a thread of the tracing process makes: see
  * inject_tracer.c.
  *
- * Each wait is without a limit here. A job returns early (-ETIMEDOUT) once nobody waits for it.
+ * Each wait is without a limit here. A job ends with -ETIMEDOUT once its connection is closed.
  *
  * waitid(WSTOPPED) leaves the exit status of a child to those parts of this process that wait for
  * it.

@@ -51,7 +51,7 @@ struct traced {
  * errno. If there is no tracing process for it yet, starts it.
  */
 int tracer__connect(pid_t pid);
-/* Whether nobody waits for the result of the job any more. */
+/* Whether the connection was closed, so that the result of the job is not needed. */
 bool tracer__is_abandoned(const struct traced *t);
 
 /* The jobs. 0 or a negative errno; job__call(): as injection__call(); job__batch(): t->call has the

@@ -13,7 +13,7 @@
 
 #include <linux/sched.h>
 
-#include "unit/test.h"
+#include "unit/confined.h"
 
 #include "inline/guardian_filter.h"
 #include "inline/inject_impl.h"
@@ -41,22 +41,6 @@ static int run(action_fn action)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	close(proc);
 	return status;
-}
-
-static void exits_with_0(action_fn action)
-{
-	int status = run(action);
-
-	if (!WIFEXITED(status) || WEXITSTATUS(status))
-		fail_msg("wait status %#x", status);
-}
-
-static void is_killed(action_fn action)
-{
-	int status = run(action);
-
-	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSYS)
-		fail_msg("wait status %#x, expected SIGSYS", status);
 }
 
 static int do_exec(int proc)
@@ -125,16 +109,8 @@ TEST(attacks_kill)
 	};
 
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
-		is_killed(actions[i]);
+		killed(run(actions[i]));
 }
-
-/* Exit status: the number of the first call that did not fail with EPERM; 0: all did. */
-#define DENIED(n, call)                                                                            \
-	do {                                                                                       \
-		errno = 0;                                                                         \
-		if ((long)(call) != -1 || errno != EPERM)                                          \
-			return n;                                                                  \
-	} while (0)
 
 static int try_others(int proc)
 {
@@ -164,7 +140,7 @@ static int try_others(int proc)
 
 TEST(others_are_denied)
 {
-	exits_with_0(try_others);
+	exits_with(run(try_others), 0);
 }
 
 /* Only /proc can be read: of root, by no path that leads out of it. */
@@ -200,13 +176,13 @@ static int follow_links(int proc)
 TEST(proc_is_read)
 {
 	if (!geteuid())
-		exits_with_0(read_proc);
+		exits_with(run(read_proc), 0);
 }
 
 TEST(links_are_not_followed)
 {
 	if (!geteuid())
-		exits_with_0(follow_links);
+		exits_with(run(follow_links), 0);
 }
 
 /* The capabilities that remain, and no others. */
@@ -223,7 +199,7 @@ static int list_capabilities(int proc)
 TEST(capabilities)
 {
 	if (!geteuid())
-		exits_with_0(list_capabilities);
+		exits_with(run(list_capabilities), 0);
 }
 
 /* The process that traces holds a socket and a pidfd beside /dev/null, and its root directory is empty. */

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "unit/test.h"
+#include "unit/confined.h"
 #include "service/sandbox.h"
 
 #define OTHER  65534
@@ -69,26 +69,6 @@ static int run(action_fn action, bool strict)
 	close(fds[1]);
 	return status;
 }
-
-static void exits_with(int status, int expected)
-{
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != expected)
-		fail_msg("wait status %#x, expected exit status %d", status, expected);
-}
-
-static void killed(int status)
-{
-	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSYS)
-		fail_msg("wait status %#x, expected SIGSYS", status);
-}
-
-/* Exit status: the number of the first call that did not fail with EPERM; 0: all did. */
-#define DENIED(n, call)                                                                            \
-	do {                                                                                       \
-		errno = 0;                                                                         \
-		if ((long)(call) != -1 || errno != EPERM)                                          \
-			return n;                                                                  \
-	} while (0)
 
 static int try_files(int fd)
 {
