@@ -152,6 +152,7 @@ in_python() # CODE GO
 python_target() # CODE GO
 {
 	rm -f "$tmp/python.in" && mkfifo "$tmp/python.in" || return 1
+	: >"$tmp/python.out" # here, not in the child, so that no old line is found
 	in_python "$1" "$2"
 	exec 9>"$tmp/python.in"
 	wait_until 20 grep -q ready "$tmp/python.out" && echo start >&9
