@@ -1,8 +1,8 @@
 #!/bin/bash
 # parallel
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
-# A process that does nothing: the trace, each part of it and what a killed recorder leaves last as long as
-# the recording did, also for Go's reader, in each version of the format.
+# A process that does nothing: the trace, a snapshot and what a killed recorder leaves last as long as the
+# recording did, also for Go's reader, in each version of the format.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/files.lib.sh
@@ -39,13 +39,6 @@ recorded_as() # VERSION
 		check_trace "$tmp/$1.trace" && lasts "$tmp/$1.trace" "$(stat_of window_ns "$tmp/stats")" && adds_nothing "$tmp/$1.trace"
 }
 
-# A part that ends while nothing happens.
-part()
-{
-	build/gotrace cut --from 200ms --to 900ms -o "$tmp/part.trace" "$tmp/1.25.trace" && check_trace "$tmp/part.trace" &&
-		lasts "$tmp/part.trace" 700000000
-}
-
 # A snapshot shows the time up to the request.
 in_flight()
 {
@@ -74,7 +67,6 @@ start_target parked "$ORACLE_GO" -n $N -duration 600s || exit 1
 for version in 1.22 1.23 1.25 1.26; do
 	try "a trace of version $version" recorded_as $version
 done
-try "a part of it" part
 try "a snapshot" in_flight
 try "kill -9 of the recorder" killed
 kill "$TARGET_PID"

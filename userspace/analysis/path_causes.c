@@ -155,7 +155,10 @@ void path_walk__holders(struct walk *w)
 	r->more = all[PATH_HOLDERS].ns;
 }
 
-/* Whether the thread could not run, because it had no CPU: then what occupied that, or its cgroup, is the cause. Returns since when. */
+/*
+ * Whether the thread could not run, because it had no CPU: then what occupied that, or its cgroup, is the
+ * cause. Returns since when.
+ */
 static int64_t blame_cpu(const struct walk *w, uint32_t thread, int64_t since,
 			 struct path_segment *seg)
 {

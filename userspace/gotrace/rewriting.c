@@ -134,8 +134,6 @@ static int rewrite_all(struct run *run, struct error *error)
 				  ", %.6f s after its start",
 				  run->a->in.name, ev.time,
 				  (double)time_sub(ev.time, run->start) / 1e9);
-	if (err > 0)
-		rewrite__goes_on(run->rewrite);
 	err = rewrite__end(run->rewrite);
 	if (err == -EAGAIN)
 		return error__set(error, err,

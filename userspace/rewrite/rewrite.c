@@ -411,21 +411,6 @@ int rewrite__event(struct rewrite *r, const struct trace_event *ev)
 	return err ?: start_functions__event(&r->functions, ev);
 }
 
-void rewrite__goes_on(struct rewrite *r)
-{
-	r->goes_on = true;
-}
-
-static int write_end(struct rewrite *r)
-{
-	int64_t end = r->opts.to - 1 + r->shift;
-
-	if (!r->goes_on || end <= r->last || end > TIME_MAX)
-		return 0;
-	r->filled = true;
-	return writer__end(r->writer, (uint64_t)end);
-}
-
 int rewrite__end(struct rewrite *r)
 {
 	int err = 0;
@@ -436,7 +421,6 @@ int rewrite__end(struct rewrite *r)
 		return -EAGAIN;
 	if (!r->writing)
 		err = begin_writing(r, r->opts.from, false) ?: rw_kernel__write(r);
-	err = err ?: write_end(r);
 	/* The last generation is empty if the part ends where it begins. */
 	return err ?: r->filled ? writer__close(r->writer) : 0;
 }

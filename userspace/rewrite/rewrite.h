@@ -84,12 +84,6 @@ int rewrite__keep_private(struct rewrite *r, const struct dictionary *from);
 int rewrite__event(struct rewrite *r, const struct trace_event *ev);
 
 /*
- * States that the trace goes on after opts.to: the output lasts until just before then, although its last
- * event may be earlier. Call it before the end.
- */
-void rewrite__goes_on(struct rewrite *r);
-
-/*
  * Ends the output and writes the rest. Returns 0 or a negative errno: -EAGAIN (there was no such point
  * as outside_gc requires).
  */

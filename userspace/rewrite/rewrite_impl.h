@@ -44,7 +44,6 @@ struct rewrite {
 	bool writing;		  /* `from` has passed, a generation is open */
 	uint64_t unchecked;	  /* events until the next search for open ranges */
 	bool filled;		  /* the generation has an event or status */
-	bool goes_on;		  /* the trace, after opts.to */
 	int64_t shift;		  /* added to times to make room for the prologue */
 	int64_t last;		  /* time of the last event written */
 	int64_t derived_time;	  /* time of the last derived event of the input */
