@@ -85,9 +85,24 @@ parts_are_causes()
 			select(.name != "GC mark assist wait for work").ns)] | max) == .top_cause.ns)' "$tmp/requests.json" >/dev/null
 }
 
+# Watchdogs wait as long as the request, and together longer than what it waits for; they are not on its critical
+# path. The program measures its sleeps: they contain the waits for a P and a CPU, too.
+watched()
+{
+	record_target provoked "$ORACLE_GO" "--task main.watched --inherit" -case watched || return 1
+	build/gotrace requests "$RECORDED" | grep '^top cause'
+	build/gotrace requests --json --name main.watched "$RECORDED" >"$tmp/requests.json" &&
+		jq -e --slurpfile own "$tmp/provoked.done" '.without_path == 0 and (.requests[0] |
+			.count == $own[0].requests and .top_cause.kind == "go_blocked" and .top_cause.reason == "sleep" and
+			.top_cause.function == "main.fetch" and .top_cause.ns >= .count * 2e7 and .top_cause.ns <= $own[0].slept_ns and
+			.critical_path_ns >= .top_cause.ns and .critical_path_ns <= .total_ns and
+			([.time.by_reason.go_blocked[] | select(.name == "select").ns][0] > 2 * .top_cause.ns))' "$tmp/requests.json"
+}
+
 ktap_start
 try "a slow fsync" cause_of fsync syscall_blocked '^fsync$' '^main\.save$' -1
 try "a CPU quota" cause_of throttle throttled '^$' '^$' 20000
 try "a lock convoy" cause_of convoy go_blocked '^sync$' '^main\.update$' -1
 try "a storm of mark assists" cause_of assist gc_assist '^$' '^main\.allocate$' -1
+try "a watchdog that waits in parallel" watched
 ktap_end

@@ -162,6 +162,8 @@ static inline int goroutine__leave(void *context, void *goroutine, const struct 
 	struct live *g = goroutine;
 	int err = part__add(l, g);
 
+	if (m->from == GO_STATE_WAITING && ev->g != g->go.id)
+		g->slice.by = ev->g;
 	if (!needs_thread(m->to) || g->m != transition__thread(ev))
 		leave_thread(l, g);
 	return err;
@@ -370,6 +372,19 @@ int latency__so_far(struct latency *l, uint64_t goroutine, struct latency_stats 
 		stats.total = time_add(stats.total, stats.part[i]);
 	*ret = stats;
 	return 1;
+}
+
+int64_t latency__now(const struct latency *l)
+{
+	return l->now;
+}
+
+int latency__flush(struct latency *l, uint64_t goroutine)
+{
+	struct live *g = goroutine_tracker__find(&l->tracker, goroutine);
+	int err = g ? part__add(l, g) : 0;
+
+	return err || !g ? err : part__end_slice(l, g);
 }
 
 int latency__finish(struct latency *l, struct error *error)

@@ -96,16 +96,24 @@ struct latency_worker {
 	int64_t wall, oncpu;
 };
 
-/* Time that a goroutine spent in one part, for one reason and in one state, without interruption. */
+/*
+ * Time that a goroutine spent in one part, for one reason and in one state, without interruption;
+ * with latency_opts.places also at one place, and either within a mark assist or not.
+ */
 struct latency_slice {
 	uint64_t id, m;	  /* m: its thread; TRACE_NO_M: it has none, or an unknown one */
 	int64_t from, to; /* ns */
+	uint64_t by;	  /* the goroutine that ended the wait; TRACE_NO_G: none, or not known */
 	uint32_t name;	  /* of its start function, as far as it is known then: latency__name() */
 	uint32_t reason;  /* for latency__reason(); 0: none */
 	uint8_t part;	  /* enum latency_part */
+	uint16_t place;	  /* for latency__place(); LATENCY_NO_PLACE: none */
 	uint8_t state;	  /* enum go_state */
 	bool unknown;	  /* the state of its thread is unknown */
+	bool assist;
 };
+
+#define LATENCY_NO_PLACE UINT16_MAX
 
 struct latency_opts {
 	int64_t from, to; /* only what lies in [from, to) counts; INT64_MIN, INT64_MAX: all */
@@ -165,6 +173,10 @@ int latency__finish(struct latency *l, struct error *error);
  * stats that are the caller's; 0: it is not known; or -ENOMEM. Slices are not affected.
  */
 int latency__so_far(struct latency *l, uint64_t goroutine, struct latency_stats *ret);
+
+int64_t latency__now(const struct latency *l); /* the time of the last event or item */
+/* Reports the present slice of a goroutine, up to then. 0 or -ENOMEM. */
+int latency__flush(struct latency *l, uint64_t goroutine);
 
 /* The texts of ids, until destroy; 0 is the empty name. */
 struct trace_string latency__name(const struct latency *l, uint32_t name);

@@ -54,7 +54,7 @@ const struct latency_stats *live__stats(const struct live *g, struct brief_stats
 			stats->unknown = time_add(stats->unknown, sum->ns);
 		if (latency_part__has_reasons(part))
 			add_duration(&stats->reasons, sum->reason, sum->ns);
-		if (sum->place != NO_PLACE)
+		if (sum->place != LATENCY_NO_PLACE)
 			add_duration(&stats->places, sum->place, sum->ns);
 	}
 	return stats;

@@ -13,24 +13,23 @@
 #include "lib/map.h"
 
 #define BRIEF_SUMS 3
-#define NO_PLACE   UINT16_MAX
 
 /* Time of one part, reason and place. */
 struct brief_sum {
 	int64_t ns;
 	uint32_t
 		reason; /* part and kind, as in latency_stats.reasons; the part only, if it has none */
-	uint16_t place; /* as in latency_stats.places, or NO_PLACE */
+	uint16_t place; /* as in latency_stats.places, or LATENCY_NO_PLACE */
 	bool unknown;	/* the state of the thread was */
 };
 
 /* The present slice of a goroutine. */
 struct live_slice {
 	int64_t from, to;
-	uint64_t m;
-	uint16_t reason;
+	uint64_t m, by;
+	uint16_t reason, place;
 	uint8_t part, state;
-	bool unknown;
+	bool unknown, assist;
 	bool named; /* the name of the goroutine was known at its end */
 };
 

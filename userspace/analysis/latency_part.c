@@ -74,12 +74,32 @@ int part__end_slice(struct latency *l, struct live *g)
 		.to = present->to,
 		.name = present->named ? g->go.name : 0,
 		.reason = present->reason,
+		.place = present->place,
 		.part = present->part,
 		.state = present->state,
 		.unknown = present->unknown,
+		.assist = present->assist,
+		.by = present->by,
 	};
 	present->from = present->to;
 	return l->opts.slice(l->opts.context, &slice);
+}
+
+/* With opts.places: the place that time in its part counts for, or LATENCY_NO_PLACE. 0 or -ENOMEM. */
+static int find_place(struct latency *l, const struct live *g, uint16_t *ret)
+{
+	bool assist = g->part == PART_ONCPU && g->in_assist;
+	uint32_t reason = (uint32_t)g->part << 16, place;
+
+	*ret = LATENCY_NO_PLACE;
+	if (!l->opts.places || (!assist && !part_has_places(g->part)))
+		return 0;
+	if (!assist)
+		reason |= g->kind;
+	if (place_table__number(&l->places, reason, assist ? g->assist_place : g->place, &place))
+		return -ENOMEM;
+	*ret = (uint16_t)place;
+	return 0;
 }
 
 /* Continues the present slice if nothing has changed, which an event need not do. */
@@ -94,13 +114,18 @@ static int add_slice(struct latency *l, struct live *g, int64_t from, int64_t to
 		.part = g->part,
 		.state = g->go.state,
 		.unknown = g->unknown,
+		.assist = l->opts.places && g->in_assist,
 		.named = g->go.name,
+		.by = TRACE_NO_G,
 	}, *present = &g->slice;
-	int err;
+	int err = find_place(l, g, &next.place);
 
+	if (err)
+		return err;
 	if (present->to == from && present->from != present->to && present->part == next.part &&
 	    present->state == next.state && present->reason == next.reason &&
-	    present->m == next.m && present->unknown == next.unknown) {
+	    present->m == next.m && present->unknown == next.unknown &&
+	    present->place == next.place && present->assist == next.assist) {
 		present->to = to;
 		present->named = next.named;
 		return 0;
@@ -113,14 +138,14 @@ static int add_slice(struct latency *l, struct live *g, int64_t from, int64_t to
 /* 1: added; 0: it needs more than brief sums; or -ENOMEM. */
 static int add_brief(struct latency *l, struct live *g, int64_t ns)
 {
-	uint32_t reason = (uint32_t)g->part << 16, place = NO_PLACE;
+	uint32_t reason = (uint32_t)g->part << 16;
+	uint16_t place;
 
 	if (g->part == PART_ONCPU && (g->in_call || g->in_assist))
 		return 0;
 	if (latency_part__has_reasons(g->part))
 		reason |= g->kind;
-	if (l->opts.places && part_has_places(g->part) &&
-	    place_table__number(&l->places, reason, g->place, &place))
+	if (find_place(l, g, &place))
 		return -ENOMEM;
 	return live__add_brief(g, reason, place, ns);
 }

@@ -3,7 +3,7 @@
  * What tasks, regions and logs mean for requests: see requests.h.
  *
  * A client of annotation_tracker.c. requests_work.c counts the time of the goroutines that work for
- * a request, requests_sum.c sums up requests that have ended.
+ * a request, requests_path.c finds what it waited for, requests_sum.c sums up requests that have ended.
  */
 #include "analysis/requests.h"
 
@@ -47,6 +47,8 @@ static int task_end(void *context, struct tracked_task *task, uint64_t g, int64_
 		return requests__count_unfinished(r, task->name);
 	while (!err && request->first)
 		err = work__stop(r, request->first);
+	if (!err && !r->endless)
+		err = request__find_path(r, request, &single);
 	if (err)
 		return err;
 	single.failed = request->failed;
@@ -77,6 +79,7 @@ static void task_deinit(void *context, struct tracked_task *task)
 
 	while (request->first)
 		work__drop(context, request->first);
+	request__free_members(context, request);
 	free(request->ancestors);
 	latency_stats__deinit(&request->time);
 }
@@ -162,16 +165,26 @@ static int goroutine_done(void *context, const struct latency_goroutine *g)
 	return err ? err : requests__goroutine_done(r, g);
 }
 
+static int goroutine_slice(void *context, const struct latency_slice *slice)
+{
+	return trails__slice(context, slice);
+}
+
 static struct requests *create(size_t worst, bool endless)
 {
 	struct latency_opts opts = {
-		.from = INT64_MIN, .to = INT64_MAX, .done = goroutine_done, .places = !endless
+		.from = INT64_MIN,
+		.to = INT64_MAX,
+		.done = goroutine_done,
+		.slice = endless ? NULL : goroutine_slice,
+		.places = !endless,
 	};
 	struct requests *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
 	r->endless = endless;
+	r->path_budget = PATH_STEPS_MAX;
 	annotation_tracker__init(&r->tracker, &client, r);
 	requests__set_window(r, INT64_MIN, INT64_MAX);
 	opts.context = r;
@@ -270,6 +283,11 @@ uint64_t requests__left_out(const struct requests *r)
 uint64_t requests__unbegun(const struct requests *r)
 {
 	return r->unbegun;
+}
+
+uint64_t requests__pathless(const struct requests *r)
+{
+	return r->pathless;
 }
 
 struct trace_string requests__name(const struct requests *r, uint32_t name)

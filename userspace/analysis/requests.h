@@ -13,9 +13,15 @@
  * task. A task fails if it has a log of category "error", or one of category "status" whose text is
  * a number of 500 or more (an HTTP status). A task counts in the window in which it ends.
  *
+ * The critical path of a request is, from its end back to its begin, what the goroutine did on which
+ * it ended, and before that goroutine worked for it, what its creator did. While that one waited for
+ * a goroutine that worked for the request, it is what this one did until it ended the wait, and so
+ * on. A goroutine that nobody waited for, such as a watchdog, is not on it.
+ *
  * Memory is proportional to the goroutines that are alive, the tasks that are open, and to names
  * times classes of lengths: requests of one class are summed up, so that the slowest 1 % can be
- * separated at the end.
+ * separated at the end. For critical paths, it is also proportional to what the goroutines did that
+ * work for open requests, up to REQUEST_TRAILS_MAX.
  */
 #ifndef ANALYSIS_REQUESTS_H
 #define ANALYSIS_REQUESTS_H
@@ -29,13 +35,14 @@
 #include "analysis/name_table.h"
 #include "reader/timeline.h"
 
-#define REQUEST_SLOWEST 0.01 /* the share of the requests that are summed up again */
+#define REQUEST_SLOWEST	   0.01		 /* the share of the requests that are summed up again */
+#define REQUEST_TRAILS_MAX (256ul << 20) /* bytes */
 
 /* The sum of several requests. */
 struct request_sum {
 	uint64_t count;
 	int64_t shortest; /* ns; 0: none */
-	struct latency_stats time;
+	struct latency_stats time, path;
 };
 
 struct request_name {
@@ -53,6 +60,8 @@ struct request_single {
 	uint32_t name;
 	bool failed;
 	struct latency_stats time;
+	/* On the critical path: the parts, their sum, reasons, places and mark assists. Else 0. */
+	struct latency_stats path;
 };
 
 struct requests;
@@ -61,7 +70,7 @@ struct requests;
 struct requests *requests__create(size_t worst);
 /*
  * For a trace that does not end: keeps one sum per name, so that nothing can be said of the slowest
- * requests, and no places (latency_stats.places). Calls `done` for each goroutine that ends, as
+ * requests, no critical paths and no places (latency_stats.places). Calls `done` for each goroutine that ends, as
  * latency_opts.done. NULL: no memory.
  */
 struct requests *requests__create_endless(int (*done)(void *context,
@@ -97,6 +106,8 @@ int requests__finish(struct requests *r);
 uint64_t requests__left_out(const struct requests *r);
 /* Requests that ended, but whose begin, and so their name, is not in the trace. */
 uint64_t requests__unbegun(const struct requests *r);
+/* Requests without a critical path: REQUEST_TRAILS_MAX, or the steps for all of them, were used up. */
+uint64_t requests__pathless(const struct requests *r);
 struct trace_string requests__name(const struct requests *r, uint32_t name);
 /* For the texts of the reasons, and the times of the goroutines that are alive. */
 struct latency *requests__latency(const struct requests *r);
@@ -115,11 +126,12 @@ const struct request_name **requests__sorted(const struct requests *r, unsigned 
 					     size_t *ret_n);
 /*
  * The sum of all requests of a name; and of the slowest: as many as REQUEST_SLOWEST of them, and
- * those that are in the same class of lengths (lengths.h) as the shortest of these. The caller
- * deinitializes ret->time. 0 or -ENOMEM.
+ * those that are in the same class of lengths (lengths.h) as the shortest of these. To be
+ * deinitialized. 0 or -ENOMEM.
  */
 int request_name__sum(const struct request_name *n, struct request_sum *ret);
 int request_name__slowest(const struct request_name *n, struct request_sum *ret);
+void request_sum__deinit(struct request_sum *sum);
 
 /* The longest, in descending order; valid until destroy. */
 const struct request_single *requests__worst(const struct requests *r, size_t *ret_n);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the files of requests share: requests.c (what annotations mean), requests_work.c (who works
- * for which request) and requests_sum.c (sums of requests that have ended).
+ * for which request), requests_path.c (critical paths) and requests_sum.c (sums of requests that
+ * have ended).
  */
 #ifndef ANALYSIS_REQUESTS_IMPL_H
 #define ANALYSIS_REQUESTS_IMPL_H
@@ -9,12 +10,22 @@
 #include "analysis/annotation_tracker.h"
 #include "analysis/requests.h"
 
-#define REQUEST_ANCESTORS 16 /* the nearest ones, for which a subtask counts */
+#define REQUEST_ANCESTORS 16	       /* the nearest ones, for which a subtask counts */
+#define PATH_STEPS_MAX	  (1ull << 28) /* for the critical paths of all requests: some seconds */
+
+struct trail; /* what a goroutine did since it began to work for a request */
 
 /* What a goroutine works for. */
 struct worker {
 	uint64_t g;
 	struct work *first;
+	struct trail *trail; /* NULL: endless, or there was no room */
+};
+
+/* A goroutine worked for a request in [from, to). */
+struct member {
+	struct trail *trail;
+	int64_t from, to; /* to: INT64_MAX while it does */
 };
 
 /* A goroutine works for a request: in two lists, that of the request and that of the goroutine. */
@@ -23,6 +34,7 @@ struct work {
 	struct worker *worker;
 	struct work *request_prev, *request_next, *worker_prev, *worker_next;
 	uint64_t key;		     /* in the map of all */
+	size_t member;		     /* index in request->members, if that has any */
 	uint32_t holds;		     /* number of reasons: see requests_work.c */
 	uint32_t regions;	     /* of these, open regions of the task itself */
 	struct latency_stats before; /* the goroutine's times at the begin */
@@ -41,6 +53,9 @@ struct request {
 	uint8_t nancestors;
 	bool failed;
 	struct work *first, *last; /* in the order in which they began */
+	struct member *members;
+	size_t nmembers, members_cap;
+	bool pathless;		   /* a part of its critical path is not kept */
 	struct latency_stats time; /* of goroutines that no longer work for it */
 };
 
@@ -56,7 +71,9 @@ struct requests {
 	struct map work;    /* by task and goroutine, to struct work */
 	struct annotation_filter filter;
 	int64_t from, to;
-	uint64_t unbegun, left_out;
+	uint64_t unbegun, left_out, pathless;
+	size_t trails;		      /* bytes that are used for critical paths */
+	uint64_t path_budget;	      /* steps that are left for them */
 	uint64_t serials;	      /* of requests, so far */
 	struct request_single *worst; /* in descending order */
 	size_t nworst, most_worst;
@@ -80,6 +97,18 @@ int request__release_all(struct requests *r, struct request *request);
 int work__stop_at(struct requests *r, struct work *w, struct latency_stats *now);
 int work__stop(struct requests *r, struct work *w);
 void work__drop(struct requests *r, struct work *w); /* without counting it */
+
+/* requests_path.c; 0 or -ENOMEM */
+
+/* A slice of a goroutine's time: the next one. */
+int trails__slice(struct requests *r, const struct latency_slice *slice);
+/* The work has begun or ends. */
+int work__begin_member(struct requests *r, struct work *w);
+void work__end_member(struct requests *r, struct work *w);
+void worker__free(struct requests *r, struct worker *worker);
+/* Before the end of its work: determines single->path. */
+int request__find_path(struct requests *r, struct request *request, struct request_single *single);
+void request__free_members(struct requests *r, struct request *request);
 
 /* requests_sum.c; 0 or -ENOMEM */
 

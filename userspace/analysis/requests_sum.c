@@ -31,7 +31,7 @@ int requests__count_unfinished(struct requests *r, uint32_t name)
 }
 
 static int add_to_class(struct request_name *n, uint32_t class, int64_t ns,
-			const struct latency_stats *time)
+			const struct request_single *single)
 {
 	struct request_sum **sum = &n->classes[class];
 
@@ -44,7 +44,8 @@ static int add_to_class(struct request_name *n, uint32_t class, int64_t ns,
 	(*sum)->count++;
 	if ((*sum)->shortest > ns)
 		(*sum)->shortest = ns;
-	return latency_stats__add(&(*sum)->time, time);
+	return latency_stats__add(&(*sum)->time, &single->time) ?:
+		       latency_stats__add(&(*sum)->path, &single->path);
 }
 
 static int64_t single__length(const struct request_single *single)
@@ -52,7 +53,13 @@ static int64_t single__length(const struct request_single *single)
 	return time_sub(single->end, single->begin);
 }
 
-/* Takes over the time of `single`. Of equal ones the first stays in front. */
+static void single__deinit(struct request_single *single)
+{
+	latency_stats__deinit(&single->time);
+	latency_stats__deinit(&single->path);
+}
+
+/* Takes over the times of `single`. Of equal ones the first stays in front. */
 static void keep_if_long(struct requests *r, struct request_single *single)
 {
 	size_t i = r->nworst;
@@ -65,7 +72,13 @@ static void keep_if_long(struct requests *r, struct request_single *single)
 	if (r->nworst < r->most_worst)
 		r->nworst++;
 	else
-		latency_stats__deinit(&r->worst[r->nworst].time);
+		single__deinit(&r->worst[r->nworst]);
+}
+
+void request_sum__deinit(struct request_sum *sum)
+{
+	latency_stats__deinit(&sum->time);
+	latency_stats__deinit(&sum->path);
 }
 
 int requests__count(struct requests *r, struct request_single *single)
@@ -73,7 +86,7 @@ int requests__count(struct requests *r, struct request_single *single)
 	struct request_name *n = get(r, single->name);
 	int64_t ns = single__length(single);
 	uint32_t class = r->endless ? 0 : length_class__of(ns);
-	int err = n ? add_to_class(n, class, ns, &single->time) : -ENOMEM;
+	int err = n ? add_to_class(n, class, ns, single) : -ENOMEM;
 
 	if (!err) {
 		lengths__add(&n->lengths, ns);
@@ -88,13 +101,13 @@ void requests__free_sums(struct requests *r)
 	struct request_name *n;
 
 	for (size_t i = 0; i < r->nworst; i++)
-		latency_stats__deinit(&r->worst[i].time);
+		single__deinit(&r->worst[i]);
 	free(r->worst);
 	for (uint32_t i = 0; i <= NAME_TABLE_MAX; i++) {
 		n = r->by_name[i];
 		for (uint32_t class = 0; n && class < LENGTH_CLASSES; class ++) {
 			if (n->classes[class])
-				latency_stats__deinit(&n->classes[class]->time);
+				request_sum__deinit(n->classes[class]);
 			free(n->classes[class]);
 		}
 		free(n);
@@ -114,10 +127,11 @@ static int sum_up(const struct request_name *n, uint64_t wanted, struct request_
 			continue;
 		all.count += sum->count;
 		all.shortest = sum->shortest;
-		err = latency_stats__add(&all.time, &sum->time);
+		err = latency_stats__add(&all.time, &sum->time) ?:
+			      latency_stats__add(&all.path, &sum->path);
 	}
 	if (err)
-		latency_stats__deinit(&all.time);
+		request_sum__deinit(&all);
 	else
 		*ret = all;
 	return err;

@@ -54,8 +54,9 @@ void work__drop(struct requests *r, struct work *w)
 	*(w->worker_prev ? &w->worker_prev->worker_next : &w->worker->first) = w->worker_next;
 	if (w->worker_next)
 		w->worker_next->worker_prev = w->worker_prev;
+	work__end_member(r, w);
 	if (!w->worker->first)
-		free(map__remove(&r->workers, w->worker->g));
+		worker__free(r, map__remove(&r->workers, w->worker->g));
 	map__remove(&r->work, w->key);
 	latency_stats__deinit(&w->before);
 	free(w);
@@ -83,8 +84,8 @@ int work__stop_at(struct requests *r, struct work *w, struct latency_stats *now)
 int work__stop(struct requests *r, struct work *w)
 {
 	struct latency_stats now;
-	int got = latency__so_far(r->latency, w->worker->g, &now);
-	int err;
+	int err = r->endless ? 0 : latency__flush(r->latency, w->worker->g);
+	int got = err ? err : latency__so_far(r->latency, w->worker->g, &now);
 
 	if (got <= 0)
 		return work__drop(r, w), got;
@@ -129,11 +130,12 @@ static int start(struct requests *r, struct request *request, uint64_t g, struct
 	if (got <= 0)
 		return got;
 	*ret = add_work(r, request, g, key);
-	if (*ret)
-		(*ret)->before = now;
-	else
+	if (!*ret) {
 		latency_stats__deinit(&now);
-	return *ret ? 0 : -ENOMEM;
+		return -ENOMEM;
+	}
+	(*ret)->before = now;
+	return r->endless ? 0 : work__begin_member(r, *ret);
 }
 
 /* An ancestor that is still open, or NULL. IDs may be used again. */

@@ -127,7 +127,7 @@ static int add_parts(struct measure *m, const struct request_name *n, uint32_t i
 	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
 		part[i] = sum.time.part[i];
 	part[LATENCY_PARTS] = sum.time.gc_assist;
-	latency_stats__deinit(&sum.time);
+	request_sum__deinit(&sum);
 	for (unsigned int i = 0; !err && i < PARTS; i++) {
 		err = add(m, FIGURE_REQUEST_PART + i, id,
 			  (double)time_sub(part[i], before->part[i]));

@@ -64,7 +64,7 @@ void latency_table__top_cause(struct out *o, const struct latency *l,
 
 	if (!latency__top_cause(l, stats, &cause))
 		return;
-	out__format(o, "top cause, %.1f%%: %s",
+	out__format(o, "top cause, %.1f%% of the critical path: %s",
 		    100 * (double)cause.ns / (double)(stats->total ? stats->total : 1),
 		    cause.assist ? "GC mark assists" : latency_part_texts[cause.part]);
 	if (cause.part == PART_KERNEL_RUNNABLE)

@@ -25,11 +25,14 @@ struct request_report {
 /* Print to stdout. 0 or a negative errno with the reason; what is printed is complete. */
 int requests_table__print(const struct request_report *report, struct error *error);
 int requests_json__print(const struct request_report *report, struct error *error);
-/* Where time went: lines, or the members "time" and "top_cause". 0 or -ENOMEM. */
+/*
+ * Where time went: lines, or the members "time", "critical_path_ns" and "top_cause". 0 or
+ * -ENOMEM.
+ */
 int requests_table__time(struct out *o, const struct request_report *report,
-			 const struct latency_stats *time);
+			 const struct latency_stats *time, const struct latency_stats *path);
 int requests_json__time(struct json *j, const struct request_report *report,
-			const struct latency_stats *time);
+			const struct latency_stats *time, const struct latency_stats *path);
 
 /*
  * requests_worst.c: --worst. Print the longest requests with their paths, as text or as a member of an

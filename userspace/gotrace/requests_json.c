@@ -13,7 +13,7 @@
 #include "requests.h"
 
 int requests_json__time(struct json *j, const struct request_report *report,
-			const struct latency_stats *time)
+			const struct latency_stats *time, const struct latency_stats *path)
 {
 	int err;
 
@@ -22,7 +22,8 @@ int requests_json__time(struct json *j, const struct request_report *report,
 	if (!err)
 		err = latency_json__places(j, requests__latency(report->requests), time);
 	json__close(j, '}');
-	latency_json__top_cause(j, requests__latency(report->requests), time);
+	json__i64(j, "critical_path_ns", path->total);
+	latency_json__top_cause(j, requests__latency(report->requests), path);
 	return err;
 }
 
@@ -37,9 +38,9 @@ static int put_slowest(struct json *j, const struct request_report *report,
 	json__open(j, "slowest", '{');
 	json__u64(j, "count", sum.count);
 	json__i64(j, "at_least_ns", sum.shortest);
-	err = requests_json__time(j, report, &sum.time);
+	err = requests_json__time(j, report, &sum.time, &sum.path);
 	json__close(j, '}');
-	latency_stats__deinit(&sum.time);
+	request_sum__deinit(&sum);
 	return err;
 }
 
@@ -57,8 +58,8 @@ static int put_name(struct json *j, const struct request_report *report,
 	annotation_json__lengths(j, &n->lengths, &report->time);
 	json__u64(j, "errors", n->failed);
 	json__u64(j, "unfinished", n->unfinished);
-	err = requests_json__time(j, report, &sum.time);
-	latency_stats__deinit(&sum.time);
+	err = requests_json__time(j, report, &sum.time, &sum.path);
+	request_sum__deinit(&sum);
 	if (!err)
 		err = put_slowest(j, report, n);
 	json__close(j, '}');
@@ -77,6 +78,7 @@ int requests_json__print(const struct request_report *report, struct error *erro
 		err = put_name(&j, report, report->names[i]);
 	json__close(&j, ']');
 	json__u64(&j, "unbegun", requests__unbegun(report->requests));
+	json__u64(&j, "without_path", requests__pathless(report->requests));
 	annotation_json__time(&j, &report->time);
 	json__bool(&j, "kernel", report->has_kernel);
 	if (report->worst)

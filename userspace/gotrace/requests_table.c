@@ -29,13 +29,13 @@ static void put_row(struct out *o, const struct request_report *report, const st
 }
 
 int requests_table__time(struct out *o, const struct request_report *report,
-			 const struct latency_stats *time)
+			 const struct latency_stats *time, const struct latency_stats *path)
 {
 	static const struct trace_string nothing = { "", 0 };
 	struct latency_stats parts = *time;
 
 	parts.migrations = 0; /* they belong to a goroutine, not to what it works for */
-	latency_table__top_cause(o, requests__latency(report->requests), time);
+	latency_table__top_cause(o, requests__latency(report->requests), path);
 	table__part(o, time->total, time->total, "time of the goroutines", nothing);
 	return latency_table__details(o, requests__latency(report->requests), report->has_kernel,
 				      &parts, false);
@@ -53,9 +53,9 @@ static int put_slowest(struct out *o, const struct request_report *report,
 		out__format(o, "the slowest %" PRIu64 ", which took ", sum.count);
 		table__time(o, sum.shortest, 0);
 		out__text(o, " or more:\n");
-		err = requests_table__time(o, report, &sum.time);
+		err = requests_table__time(o, report, &sum.time, &sum.path);
 	}
-	latency_stats__deinit(&sum.time);
+	request_sum__deinit(&sum);
 	return err;
 }
 
@@ -75,8 +75,8 @@ static int put_details(struct out *o, const struct request_report *report,
 	if (n->unfinished)
 		out__format(o, "%11" PRIu64 " unfinished: the end is not in the trace\n",
 			    n->unfinished);
-	err = requests_table__time(o, report, &sum.time);
-	latency_stats__deinit(&sum.time);
+	err = requests_table__time(o, report, &sum.time, &sum.path);
+	request_sum__deinit(&sum);
 	return err ? err : put_slowest(o, report, n);
 }
 
@@ -99,6 +99,12 @@ int requests_table__print(const struct request_report *report, struct error *err
 		err = put_details(o, report, report->names[i], &unknown, &total);
 	if (unbegun)
 		annotation_table__unbegun(o, unbegun);
+	if (requests__pathless(report->requests))
+		out__format(
+			o,
+			"%11" PRIu64
+			" left out of the top causes: the steps of their goroutines exceed a limit\n",
+			requests__pathless(report->requests));
 	if (report->n)
 		latency_table__note(o, report->has_kernel, unknown, total);
 	out__flush(o);

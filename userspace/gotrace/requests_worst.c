@@ -101,7 +101,7 @@ static int print_one(const struct request_report *report, const struct request_s
 	out__text(o, "), ");
 	table__time(o, time_sub(single->end, single->begin), 0);
 	out__format(o, "%s\n", single->failed ? ", failed" : "");
-	if (requests_table__time(o, report, &single->time))
+	if (requests_table__time(o, report, &single->time, &single->path))
 		err = error__set(&why, -ENOMEM, "out of memory");
 	out__char(o, '\n');
 	out__flush(o);
@@ -157,7 +157,7 @@ static int put_one(struct json *j, const struct request_report *report,
 	json__u64(j, "created_by", single->creator);
 	json__u64(j, "ended_by", single->g);
 	json__bool(j, "error", single->failed);
-	err = requests_json__time(j, report, &single->time);
+	err = requests_json__time(j, report, &single->time, &single->path);
 	if (err)
 		error__set(error, err, "out of memory");
 	late = put_path(j, report, single, error);

@@ -143,7 +143,7 @@ static int collect_request(const struct requests *r, const struct request_name *
 		return err;
 	err = metric_values__add(v, ROW_REQUEST_ERRORS, name, n->failed);
 	err = err ?: add_time(v, ROW_REQUEST_CPU, name, sum.time.part[PART_ONCPU]);
-	latency_stats__deinit(&sum.time);
+	request_sum__deinit(&sum);
 	return err;
 }
 

@@ -5,10 +5,11 @@
 //
 // Cases: fsync (of a file in a slow file system), throttle (a CPU quota
 // of the cgroup), convoy (a lock that each request holds while it computes), assist
-// (allocation next to a large heap, so that requests have to mark).
+// (allocation next to a large heap, so that requests have to mark), watched (a goroutine that sleeps, while
+// watchdogs wait for the end of the request, on which nobody waits).
 //
-// It speaks the handshake of package protocol; the done line is {"requests":N,"longest_ns":N}, as the program
-// has measured them.
+// It speaks the handshake of package protocol; the done line is {"requests":N,"longest_ns":N,"slept_ns":N}, as
+// the program has measured them; slept_ns is the sum of what requests slept in the case "watched".
 package main
 
 import (
@@ -45,6 +46,7 @@ var (
 	lock  sync.Mutex
 	heap  []*node
 	spare [64]atomic.Pointer[node]
+	slept atomic.Int64
 )
 
 type node struct {
@@ -57,6 +59,7 @@ var scenarios = map[string]*scenario{
 	"throttle": {procs: 1, clients: 1, request: compute},
 	"convoy":   {procs: 2, clients: 16, request: update},
 	"assist":   {procs: 1, clients: 1, prepare: fillHeap, request: allocate},
+	"watched":  {procs: 2, clients: 2, request: watched},
 }
 
 func main() {
@@ -78,7 +81,7 @@ func main() {
 	joinCgroup()
 	protocol.Ready()
 	s.work(*duration)
-	protocol.Done(map[string]any{"requests": s.requests.Load(), "longest_ns": s.longest.Load()})
+	protocol.Done(map[string]any{"requests": s.requests.Load(), "longest_ns": s.longest.Load(), "slept_ns": slept.Load()})
 }
 
 func (s *scenario) work(duration time.Duration) {
@@ -179,4 +182,33 @@ func allocate() {
 	for i := 0; i < 20000; i++ {
 		spare[i%len(spare)].Store(&node{})
 	}
+}
+
+// ---- watched
+
+//go:noinline
+func watched() {
+	ended, result := make(chan bool), make(chan bool)
+	for i := 0; i < 3; i++ {
+		go watchdog(ended)
+	}
+	go fetch(result)
+	<-result
+	close(ended)
+}
+
+//go:noinline
+func watchdog(ended chan bool) {
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+	}
+}
+
+//go:noinline
+func fetch(result chan bool) {
+	start := time.Now()
+	time.Sleep(20 * time.Millisecond)
+	slept.Add(time.Since(start).Nanoseconds())
+	result <- true
 }

@@ -54,7 +54,7 @@ static void put_sum(FILE *f, const char *what, struct request_sum *sum)
 
 	fprintf(f, "%s %d of %d: ", what, (int)sum->count, (int)sum->shortest);
 	put_goroutine(f, &g);
-	latency_stats__deinit(&sum->time);
+	request_sum__deinit(sum);
 }
 
 /* Expects a line per name and one per single request, and ends the test. */
@@ -354,7 +354,7 @@ static void expect_cause(enum latency_part part, bool assist, int64_t ns, const 
 
 	worst = requests__worst(requests, &n);
 	assert_int_equal(n, 1);
-	assert_true(latency__top_cause(latency, &worst->time, &cause));
+	assert_true(latency__top_cause(latency, &worst->path, &cause));
 	assert_int_equal(cause.part, part);
 	assert_int_equal(cause.assist, assist);
 	assert_int_equal(cause.ns, ns);
@@ -398,6 +398,125 @@ TEST(causes)
 	expect_cause(PART_ONCPU, true, 22, "", "chan receive");
 	causes_with(1);
 	assert_false(latency__top_cause(latency, &nothing, &cause));
+	end_requests();
+}
+
+/* The only request and its critical path, as text. Frees nothing. */
+static void put_path(FILE *f)
+{
+	const struct request_single *worst;
+	size_t n;
+
+	worst = requests__worst(requests, &n);
+	assert_int_equal(n, 1);
+	put_goroutine(f, &(struct latency_goroutine){ .stats = worst->path });
+	put_places(f, &worst->path);
+}
+
+/* g2, which nobody waits for, is a watchdog of task 7. */
+static void begin_watched(void)
+{
+	struct trace_frame frame = { .pc = 0x9000, .func = PART };
+
+	begin_requests(1);
+	assert_int_equal(dictionary__add_stack(&dictionary, STRINGS, &frame, 1), 0);
+	ev(1, EV_SYNC, 0, 0, 0);
+	start_g(1, 1, 10);
+	ev(20, EV_USER_TASK_BEGIN, 7, TRACE_NO_TASK, GET);
+	start_g(2, 2, 21);
+	ev(24, EV_USER_REGION_BEGIN, 7, PART, 0);
+	ev(26, EV_GO_BLOCK, CHAN, WORKER, 0);
+	start_g(3, 3, 30);
+	ev(32, EV_USER_REGION_BEGIN, 7, PART, 0);
+}
+
+/* g1 waits for g3, which waits for something else; between its region and what wakes g1, g1 waits. */
+TEST(critical_path)
+{
+	begin_watched();
+	on(1, 1);
+	ev(34, EV_GO_BLOCK, CHAN, WORKER, 0);
+	on(3, 3);
+	ev(40, EV_GO_BLOCK, FOREVER, STRINGS, 0);
+	on(4, TRACE_NO_G);
+	ev(90, EV_GO_UNBLOCK, 3, 1, 0);
+	on(3, TRACE_NO_G);
+	ev(92, EV_GO_START, 3, 2, 0);
+	on(3, 3);
+	ev(98, EV_USER_REGION_END, 7, PART, 0);
+	ev(100, EV_GO_UNBLOCK, 1, 1, 0);
+	on(1, TRACE_NO_G);
+	ev(103, EV_GO_START, 1, 2, 0);
+	on(1, 1);
+	ev(110, EV_USER_TASK_END, 7, 0, 0);
+	put_path(capture());
+	expect_captured("0  oncpu=33 gorun=5 goblock=52 total=90 unknown=33 goblock[forever]=50"
+			" goblock[chan receive]=2\n"
+			"6 forever at part: 50\n"
+			"6 chan receive at chan receive: 2\n");
+	expect_cause(PART_GO_BLOCKED, false, 50, "forever", "part");
+}
+
+/* g3 ends the task, for which it has worked since 32; before that the path is its creator's. */
+TEST(path_of_ender)
+{
+	begin_watched();
+	ev(40, EV_GO_BLOCK, CHAN, STRINGS, 0);
+	on(1, 1);
+	ev(60, EV_GO_UNBLOCK, 3, 1, 0);
+	ev(61, EV_GO_BLOCK, FOREVER, WORKER, 0);
+	on(3, TRACE_NO_G);
+	ev(62, EV_GO_START, 3, 2, 0);
+	on(3, 3);
+	ev(70, EV_USER_TASK_END, 7, 0, 0);
+	put_path(capture());
+	expect_captured("0  oncpu=48 gorun=2 total=50 unknown=48\n");
+	end_requests();
+}
+
+/* Goroutines that are said to have ended each other's waits at the same time end the search. */
+TEST(path_in_a_circle)
+{
+	begin_watched();
+	ev(40, EV_GO_BLOCK, CHAN, STRINGS, 0);
+	on(1, 3);
+	ev(45, EV_GO_BLOCK, CHAN, STRINGS, 0);
+	ev(50, EV_GO_UNBLOCK, 3, 1, 0);
+	on(3, 1);
+	ev(50, EV_GO_UNBLOCK, 1, 1, 0);
+	on(3, 1);
+	ev(70, EV_USER_TASK_END, 7, 0, 0);
+	end_requests();
+}
+
+/* Requests whose steps are not kept, or for which no steps are left, are counted and have no path. */
+TEST(no_room_for_paths)
+{
+	const struct request_single *worst;
+	size_t n;
+
+	begin_requests(2);
+	ev(1, EV_SYNC, 0, 0, 0);
+	start_g(1, 1, 10);
+	requests->trails += REQUEST_TRAILS_MAX;
+	ev(20, EV_USER_TASK_BEGIN, 7, TRACE_NO_TASK, GET);
+	ev(30, EV_USER_TASK_END, 7, 0, 0);
+	assert_int_equal(requests__pathless(requests), 1);
+	requests->trails -= REQUEST_TRAILS_MAX;
+	ev(31, EV_USER_TASK_BEGIN, 8, TRACE_NO_TASK, GET);
+	requests->trails += REQUEST_TRAILS_MAX;
+	block(32, 40, CHAN, WORKER);
+	ev(41, EV_USER_TASK_END, 8, 0, 0);
+	assert_int_equal(requests__pathless(requests), 2);
+	requests->trails -= REQUEST_TRAILS_MAX;
+	assert_int_equal(requests->trails, 0);
+	requests->path_budget = 0;
+	ev(42, EV_USER_TASK_BEGIN, 9, TRACE_NO_TASK, GET);
+	ev(50, EV_USER_TASK_END, 9, 0, 0);
+	assert_int_equal(requests__pathless(requests), 3);
+	worst = requests__worst(requests, &n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(worst[i].path.total, 0);
 	end_requests();
 }
 

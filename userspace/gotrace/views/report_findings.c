@@ -347,7 +347,7 @@ static int about_requests(struct report_data *d, struct json *j, const struct re
 	struct subject s = {
 		.d = d,
 		.latency = requests__latency(d->requests),
-		.stats = &sum.time,
+		.stats = &sum.path,
 		.requests = true,
 		.id = n->name,
 		.name = requests__name(d->requests, n->name),
@@ -356,11 +356,11 @@ static int about_requests(struct report_data *d, struct json *j, const struct re
 
 	if (err)
 		return err;
-	s.base = sum.time.total;
-	snprintf(s.text, sizeof(s.text), "the goroutines' time in requests \"%.*s\"", cut(s.name),
+	s.base = sum.path.total;
+	snprintf(s.text, sizeof(s.text), "the critical path of requests \"%.*s\"", cut(s.name),
 		 s.name.data);
 	err = put_causes(&s, j);
-	latency_stats__deinit(&sum.time);
+	request_sum__deinit(&sum);
 	return err;
 }
 

@@ -213,7 +213,7 @@ static int put_name(struct report_data *d, struct json *j, const struct request_
 	put_parts(j, sum.time.part);
 	put_worst(d, j, n->name);
 	json__close(j, '}');
-	latency_stats__deinit(&sum.time);
+	request_sum__deinit(&sum);
 	return 0;
 }
 
