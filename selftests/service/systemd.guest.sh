@@ -7,12 +7,13 @@
 . selftests/launched.lib.sh
 
 # `snapshot` sends a signal only to a recorder of the same file.
-GOTRACE=/usr/bin/gotrace-bpf NAME=gotrace-bpf URL=http://127.0.0.1:6070 SOCKET=/run/gotrace-bpf/control
+GOTRACE=/usr/bin/gotrace-bpf NAME=gotrace-bpf HTTP=/run/gotrace-bpf/http SOCKET=/run/gotrace-bpf/control
 
 property() { systemctl show -P "$1" "$NAME"; } # NAME
 state() { $GOTRACE status --json --control $SOCKET; }
 records() { state | jq -e --argjson pid "$PID" 'any(.[]; .pid == $pid and .state == "recording" and .hits > 0)'; }
-has_metrics() { curl -sS -f --max-time 60 "$URL/metrics" >"$tmp/metrics" && grep "pid=\"$PID\"" "$tmp/metrics" >"$tmp/own" && [ "$(wc -l <"$tmp/own")" -gt 20 ]; }
+get() { curl -sS -f --max-time 120 --unix-socket $HTTP "$@"; } # [OPTION...] URL
+has_metrics() { get http://localhost/metrics >"$tmp/metrics" && grep "pid=\"$PID\"" "$tmp/metrics" >"$tmp/own" && [ "$(wc -l <"$tmp/own")" -gt 20 ]; }
 
 has_restarted() { [ "$(property NRestarts)" -gt "$1" ] && [ "$(property ActiveState)" = active ]; } # COUNT
 
@@ -32,7 +33,7 @@ refuses_a_bad_configuration()
 starts()
 {
 	program target && launch "$tmp/bin/target" -duration 400s -rate 200 && send "$PID" start &&
-		configure "exe = target" "http = 127.0.0.1:6070" "output = /var/lib/gotrace-bpf" "window = 20s" &&
+		configure "exe = target" "http = unix:$HTTP" "output = /var/lib/gotrace-bpf" "window = 20s" &&
 		systemctl start $NAME && [ "$(property ActiveState)" = active ] && [ -S $SOCKET ] && wait_until 60 records
 }
 
@@ -47,7 +48,7 @@ has_fewer_rights() # the service's unit has limited it
 
 answers()
 {
-	wait_until 60 has_metrics && curl -sS -f --max-time 120 -o "$VM_SHARE/http.trace" "$URL/debug/pprof/trace?seconds=2" &&
+	wait_until 60 has_metrics && get -o "$VM_SHARE/http.trace" "http://localhost/debug/pprof/trace?seconds=2" &&
 		build/gotrace check "$VM_SHARE/http.trace" && ! text_is_clean "$PID"
 }
 
@@ -96,9 +97,19 @@ stops()
 		! bpftool -j link list | jq -e --argjson pid "$PID" '.[] | select(.pid? == $pid)'
 }
 
+# The lines of the example configuration; without them the reason says where they are.
+listens_at_loopback()
+{
+	local lines
+	lines=$(sed -n 's/^#   //p' /etc/gotrace-bpf.conf.example)
+	configure "exe = target" "http = 127.0.0.1:6070" && ! systemctl start $NAME && grep 'the systemd unit permits Unix sockets only' "$LOG" &&
+		echo "$lines" >"$VM_SHARE/units/$NAME.service.d/http.conf" &&
+		systemctl daemon-reload && systemctl reset-failed $NAME && systemctl start $NAME && wait_until 60 curl -sS -f http://127.0.0.1:6070/targets
+}
+
 starts_again() { systemctl start $NAME && wait_until 60 records && systemctl stop $NAME; }
 
-ktap_start 10
+ktap_start 11
 LOG=$VM_SHARE/service.log
 try "a wrong configuration is refused with the reason" refuses_a_bad_configuration
 try "it starts, and records a running program" starts
@@ -110,4 +121,5 @@ try "a service that hangs is replaced" hangs
 try "a service that was killed is replaced" is_killed
 try "it stops, and nothing remains" stops
 try "it starts once more" starts_again
+try "HTTP at a loopback address" listens_at_loopback
 ktap_end

@@ -88,7 +88,10 @@ static int failed(int fd, const char *address, struct error *error)
 
 	if (fd >= 0)
 		close(fd);
-	return error__set(error, err, "cannot listen on '%.100s': %s", address, strerror(-err));
+	return error__set(error, err, "cannot listen on '%.100s': %s%s", address, strerror(-err),
+			  err == -EAFNOSUPPORT ? "; the systemd unit permits Unix sockets only: "
+						 "see /etc/gotrace-bpf.conf.example" :
+						 "");
 }
 
 static int listen_at(const char *text, struct error *error)
