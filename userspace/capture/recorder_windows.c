@@ -169,6 +169,17 @@ static void count_missed(struct windows *w, uint64_t before)
 	w->was_set = false;
 }
 
+/* Those that were due before the recording ended: too little time was left to attach again. */
+static void count_missed_at_end(struct windows *w, uint64_t before)
+{
+	uint64_t end = clock__now();
+
+	if (w->deadline && end > w->deadline)
+		end = w->deadline;
+	if (before && !w->was_set && end > before)
+		w->r->stats->windows_missed += (end - 1 - before) / w->opts->period_ns;
+}
+
 /*
  * An exec or the end of the process between two windows is noticed by the attach of the next one,
  * which fails; it ends the recording, as within a window.
@@ -248,6 +259,7 @@ static int record_windows(struct windows *w)
 			before = w->opts->is_aligned ? before : w->first;
 		}
 	}
+	count_missed_at_end(w, before);
 	return err;
 }
 
