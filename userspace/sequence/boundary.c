@@ -272,7 +272,7 @@ int boundary__end(struct sequencer *s, uint64_t time)
 	return boundary__next(s, time);
 }
 
-int boundary__roll(struct sequencer *s, uint64_t time)
+int boundary__roll(struct sequencer *s, uint64_t time, bool before)
 {
 	if (time < s->out.last_time)
 		time = s->out.last_time;
@@ -282,5 +282,5 @@ int boundary__roll(struct sequencer *s, uint64_t time)
 	if (s->runtime.stw && time - s->out.start < 4 * GENERATION_NS &&
 	    generation_size(s) < 2 * GENERATION_BYTES)
 		return 0;
-	return boundary__end(s, time);
+	return boundary__end(s, before && time > s->out.start ? time - 1 : time);
 }

@@ -39,10 +39,14 @@ uint64_t boundary__g_seq(struct sequencer *s, struct goroutine *g); /* the next 
 uint64_t boundary__p_seq(struct sequencer *s, struct proc *p);
 int boundary__first(struct sequencer *s, uint64_t time); /* the first generation of a file */
 int boundary__close(struct sequencer *s,
-		    uint64_t time);			/* the generation, which lasts until then */
-int boundary__end(struct sequencer *s, uint64_t time);	/* the next one begins */
-int boundary__roll(struct sequencer *s, uint64_t time); /* the next one, if due */
-void boundary__note(struct sequencer *s, int err);	/* sets s->error, unless there is one */
+		    uint64_t time);		       /* the generation, which lasts until then */
+int boundary__end(struct sequencer *s, uint64_t time); /* the next one begins */
+/*
+ * The next one begins, if it is due. `before`: just before, so that what is at `time` has a time of
+ * the next generation, too; a reader that divides the trace there counts it once.
+ */
+int boundary__roll(struct sequencer *s, uint64_t time, bool before);
+void boundary__note(struct sequencer *s, int err); /* sets s->error, unless there is one */
 /* The time of an event that is written now, after all earlier ones. */
 uint64_t boundary__stamp(struct sequencer *s, const struct thread *t, uint64_t time, enum ev type);
 /* Writes an event with a time from boundary__stamp(). */

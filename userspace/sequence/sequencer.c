@@ -170,7 +170,7 @@ static void handle_record(struct sequencer *s, const struct gt_record *rec)
 		return;
 	s->stats.records++;
 	s->now = rec->time;
-	err = boundary__roll(s, rec->time);
+	err = boundary__roll(s, rec->time, true);
 	if (err) {
 		s->error = err;
 		return;
@@ -330,7 +330,7 @@ static int advance(struct sequencer *s, uint64_t time)
 	s->watermark = time;
 	if (!s->error && s->ready &&
 	    !s->t1) /* there may be no record that would end the generation */
-		s->error = boundary__roll(s, time);
+		s->error = boundary__roll(s, time, false);
 	return s->error;
 }
 

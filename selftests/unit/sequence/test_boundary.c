@@ -33,7 +33,7 @@ TEST(later_generations_have_what_moved)
 	execute(1, 3);
 	ready(1, 1);
 	ready(2, 77); /* unknown: held */
-	expect("close\nopen 1000000000\n"
+	expect("close\nopen 999999999\n"
 	       "m1 GoBlock \"unspecified\" -\n"
 	       "status - g3 1 f3\nm1 GoStart g3 #1\n"
 	       "status m1 g1 2 f1\nm1 GoUnblock g1 #1 -\n");
@@ -48,7 +48,7 @@ TEST(statuses_are_of_the_start)
 	on_g(1, GT_SYSCALL_NO_P, 1);
 	execute(2, 1); /* its goroutine runs: held */
 	park(1, 1, 0);
-	expect("close\nopen 1000000000\n"
+	expect("close\nopen 999999999\n"
 	       "status m1 p0 1\nm1 GoSyscallBegin #1 -\n"
 	       "m1 ProcSteal p0 #2 m1\nm1 GoSyscallEndBlocked\n");
 }
@@ -60,12 +60,12 @@ TEST(created_needs_no_status)
 	create(1, 9);
 	park(1, 1, 0);
 	execute(1, 9);
-	expect("close\nopen 1000000000\n"
+	expect("close\nopen 999999999\n"
 	       "m1 GoCreate g9 f19 -\nm1 GoBlock \"unspecified\" -\nm1 GoStart g9 #1\n");
 	m.now = machine_t0 + 2 * SECOND;
 	park(1, 9, 0);
 	ready(1, 9);
-	expect("close\nopen 2000000000\n"
+	expect("close\nopen 1999999999\n"
 	       "m1 GoBlock \"unspecified\" -\nstatus m1 g9 2 f19\nm1 GoUnblock g9 #1 -\n");
 }
 
@@ -118,7 +118,7 @@ TEST(ended_id_waits_for_the_next)
 	assert_int_equal(stats()->dropped, 1);
 	m.now = machine_t0 + SECOND;
 	create(2, 1);
-	expect("close\nopen 1000000000\nm2 GoCreate g1 f11 -\n");
+	expect("close\nopen 999999999\nm2 GoCreate g1 f11 -\n");
 }
 
 /* A stop-the-world pause delays the boundary, for a while. */
@@ -131,13 +131,13 @@ TEST(stw_delays_the_boundary)
 	plain(1, GT_STW_END, 0);
 	create(1, 9);
 	expect("m1 STWBegin \"GC mark termination\" -\nm1 GoCreate g8 f18 -\n"
-	       "m1 STWEnd\nclose\nopen 1000002000\nm1 GoCreate g9 f19 -\n");
+	       "m1 STWEnd\nclose\nopen 1000001999\nm1 GoCreate g9 f19 -\n");
 	plain(1, GT_STW_BEGIN, 1);
 	m.now = machine_t0 + 9 * SECOND;
 	create(1, 10);
 	plain(1, GT_STW_END, 0);
 	expect("m1 STWBegin \"GC mark termination\" -\nm1 STWEnd\n"
-	       "close\nopen 9000000000\nm1 GoCreate g10 f20 -\n");
+	       "close\nopen 8999999999\nm1 GoCreate g10 f20 -\n");
 	expect_no_repair();
 }
 
@@ -152,7 +152,7 @@ TEST(stw_end_lost)
 	execute(1, 1);
 	plain(1, GT_STW_BEGIN, 1);
 	expect("m1 STWBegin \"GC mark termination\" -\nm1 GoBlock \"unspecified\" -\n"
-	       "close\nopen 9000000000\n"
+	       "close\nopen 8999999999\n"
 	       "status - g1 4 f1\nm2 GoUnblock g1 #1 -\nm1 GoStart g1 #2\n");
 }
 
@@ -186,11 +186,11 @@ TEST(no_time_before_the_start)
 	m.writer.times = true;
 	m.now = machine_t0 + SECOND;
 	park(1, 1, 0);
-	expect("close\nopen 1000000000\nm1 GoBlock @1000000001 \"unspecified\" -\n");
+	expect("close\nopen 999999999\nm1 GoBlock @1000000000 \"unspecified\" -\n");
 	m.now = machine_t0 + 5000;
 	machine_give(1, GT_EXECUTE, G(3), 0, &(struct gt_execute){ 3 }); /* late */
 	m.now = machine_t0 + SECOND + 10000;
-	expect("status - g3 1 f3\nm1 GoStart @1000000001 g3 #1\n");
+	expect("status - g3 1 f3\nm1 GoStart @1000000000 g3 #1\n");
 }
 
 /* A status describes the start of the generation, whatever unnumbered events there were since. */
@@ -203,7 +203,7 @@ TEST(procs_that_moved_without_a_number)
 	p_stop(2, 1);
 	p_start(3, 1);
 	ready(1, 2);
-	expect("close\nopen 1000000000\n"
+	expect("close\nopen 999999999\n"
 	       "m2 GoBlock \"unspecified\" -\n"
 	       "m2 ProcStop\n"
 	       "status m2 p1 1\nm3 ProcStart p1 #1\n"

@@ -127,7 +127,7 @@ TEST(boundaries)
 	m.now = machine_t0 + SECOND;
 	create(1, 9);
 	on_g(2, GT_SYSCALL_EXIT, 2);
-	expect("m2 GoSyscallBegin #2 -\nclose\nopen 1000000000\n"
+	expect("m2 GoSyscallBegin #2 -\nclose\nopen 999999999\n"
 	       "m1 GoCreate g9 f19 -\nm2 GoSyscallEnd\n");
 	expect_sum(0, 0);
 	on_g(2, GT_SYSCALL_ENTER, 2);
