@@ -45,7 +45,8 @@ def spans(chance, n, states):
         merged = i % 8 == 0
         numbers += [gap, length, 2 * chance.randrange(states) + merged, 0]
         if merged:
-            numbers += [chance.randrange(2, 300), chance.randrange(256)]
+            state = numbers[-2] // 2
+            numbers += [chance.randrange(2, 300), 1 << state, chance.randrange(5000, 10001)]
         time += gap + length
     return encode(numbers), time
 

@@ -36,13 +36,19 @@ def numbers(text):
     assert shift == 0, "the last number is cut off"
 
 
+def shares(source):
+    """By state, of 10000"""
+    bits = next(source)
+    return {i: next(source) for i in range(bits.bit_length()) if bits >> i & 1}
+
+
 def spans(text):
-    """(from, to, state, detail, count, share); a share of None: not aggregated"""
+    """(from, to, state, detail, count, shares by state); shares of None: not aggregated"""
     end = 0
     source = numbers(text)
     for gap in source:
         length, state, detail = next(source), next(source), next(source)
-        more = (next(source), next(source)) if state & 1 else (1, None)
+        more = (next(source), shares(source)) if state & 1 else (1, None)
         start = end + gap
         end = start + length
         yield (start, end, state >> 1, detail, *more)
@@ -83,13 +89,15 @@ def check_lanes(data):
             assert share is None or count > 1
             end = to
             merged |= share is not None
-            if share is None:
-                sums[state] = sums.get(state, 0) + to - start
+            for s, part in (share or {state: 10000}).items():
+                sums[s] = sums.get(s, 0) + part / 10000 * (to - start)
+            # The named state is the most frequent one, and there may be time without any.
+            assert share is None or (share.get(state, 0) == max(share.values(), default=0) and sum(share.values()) <= 10000 + len(share))
         exact = dict(lane["totals"])
         if not merged:
             expect(lane["id"], {s: n for s, n in sums.items() if n}, exact)
-        for state, ns in sums.items():
-            assert ns <= exact.get(state, 0)
+        for state, ns in sums.items():  # a share is rounded to 1/10000
+            assert abs(ns - exact.get(state, 0)) <= 5e-5 * (end - lane["from"]) + 1, (lane["id"], state, ns, exact)
         assert sum(exact.values()) <= lane["to"] - lane["from"]
 
 

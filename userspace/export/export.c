@@ -144,6 +144,20 @@ static enum export_counter counter_of(uint8_t state)
 	}
 }
 
+static enum state state_of(uint8_t state)
+{
+	switch (state) {
+	case GO_STATE_RUNNING:
+		return STATE_RUNNING;
+	case GO_STATE_RUNNABLE:
+		return STATE_RUNNABLE;
+	case GO_STATE_WAITING:
+		return STATE_WAITING;
+	default:
+		return STATE_SYSCALL;
+	}
+}
+
 static bool is_state(uint8_t state)
 {
 	return state >= GO_STATE_RUNNABLE && state <= GO_STATE_SYSCALL;
@@ -243,29 +257,22 @@ static int occupy(struct export *e, struct exported *g, const struct trace_event
 	}
 	if (g->thread) {
 		g->thread->goroutine = g->go.id;
-		if (g->go.state == GO_STATE_SYSCALL)
-			add_text(&slice, "state", text_of("system call"));
+		slice.state = state_of(g->go.state);
+		if (slice.state == STATE_SYSCALL)
+			add_text(&slice, "state", text_of(state_table[STATE_SYSCALL].name));
 		lane__begin(e, &g->thread->lane, since, &slice);
 	}
 	return 0;
 }
 
 /* The name of a slice: with the reason why it waits. */
-static struct trace_string state_name(uint8_t state, const struct semantics *m, char *text,
+static struct trace_string state_name(enum state state, const struct semantics *m, char *text,
 				      size_t size)
 {
 	int len;
 
-	switch (state) {
-	case GO_STATE_RUNNABLE:
-		return text_of("runnable");
-	case GO_STATE_RUNNING:
-		return text_of("running");
-	case GO_STATE_SYSCALL:
-		return text_of("system call");
-	}
-	if (!m->name.len)
-		return text_of("waiting");
+	if (state != STATE_WAITING || !m->name.len)
+		return text_of(state_table[state].name);
 	len = snprintf(text, size, "waiting: %.*s", (int)m->name.len, m->name.data);
 	return (struct trace_string){ text, len < (int)size ? (uint32_t)len : (uint32_t)size - 1 };
 }
@@ -296,7 +303,8 @@ static int goroutine__enter(void *context, void *goroutine, const struct trace_e
 	if (err || !is_state(m->to))
 		return err;
 	g->flow = 0;
-	slice.name = state_name(m->to, m, text, sizeof(text));
+	slice.state = state_of(m->to);
+	slice.name = state_name(slice.state, m, text, sizeof(text));
 	if (ev->type == EV_GO_UNBLOCK || ev->type == EV_GO_SWITCH ||
 	    ev->type == EV_GO_SWITCH_DESTROY)
 		slice.flow_from = flow_from(e, ev, "unblock", g->go.id);

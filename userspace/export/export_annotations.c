@@ -42,6 +42,7 @@ static int task__begin(void *context, struct tracked_task *tracked)
 	struct exported_task *task = (struct exported_task *)tracked;
 	struct export_event slice = {
 		.name = name_table__at(&e->annotations.names, tracked->name),
+		.state = STATE_TASK,
 	};
 	int err = take_lane(e, &task->lane);
 

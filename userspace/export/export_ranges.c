@@ -15,9 +15,10 @@
 
 /* ---- ranges ---- */
 
-static void put_range(struct export *e, struct lane *lane, const struct semantics *m)
+static void put_range(struct export *e, struct lane *lane, const struct semantics *m,
+		      enum state state)
 {
-	struct export_event slice = { .name = m->name };
+	struct export_event slice = { .name = m->name, .state = state };
 	char text[TRACE_STRING_MAX];
 	int len;
 
@@ -45,7 +46,7 @@ static void put_assist(struct export *e, const struct semantics *m)
 		return;
 	export__lane(e, &g->assist, EXPORT_GOROUTINES, g->lane.track, 1,
 		     "mark assists of G %" PRIu64, g->go.id);
-	put_range(e, &g->assist, m);
+	put_range(e, &g->assist, m, STATE_GC);
 }
 
 static int put_sweep(struct export *e, const struct semantics *m)
@@ -55,7 +56,7 @@ static int put_sweep(struct export *e, const struct semantics *m)
 	if (!p)
 		return 0;
 	export__lane(e, &p->sweep, EXPORT_PROCS, p->lane.track, 1, "sweeping on P %" PRIu64, p->id);
-	put_range(e, &p->sweep, m);
+	put_range(e, &p->sweep, m, STATE_GC);
 	return 0;
 }
 
@@ -67,13 +68,13 @@ int export__range(void *context, const struct trace_event *ev, const struct sema
 	case EV_STW_BEGIN:
 	case EV_STW_END:
 		export__lane(e, &e->stw, EXPORT_GC, 0, 2, "Stop-the-world pauses");
-		put_range(e, &e->stw, m);
+		put_range(e, &e->stw, m, STATE_STW);
 		return 0;
 	case EV_GC_BEGIN:
 	case EV_GC_ACTIVE:
 	case EV_GC_END:
 		export__lane(e, &e->gc, EXPORT_GC, 0, 1, "GC cycles");
-		put_range(e, &e->gc, m);
+		put_range(e, &e->gc, m, STATE_GC);
 		return 0;
 	}
 	if (range__is_mark_assist(ev))

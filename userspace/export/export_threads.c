@@ -64,14 +64,16 @@ static bool waits(uint8_t run)
 /* The slice for a state, with what it waits for. */
 static void fill_state(struct export *e, const struct kernel_thread *k, struct export_event *slice)
 {
-	static const char *const names[] = {
-		[KERNEL_RUNNING] = "on CPU",	      [KERNEL_RUNNABLE] = "waiting for a CPU",
-		[KERNEL_THROTTLED] = "throttled",     [KERNEL_SLEEPING] = "sleeping",
-		[KERNEL_BLOCKED] = "uninterruptible", [KERNEL_STOPPED] = "stopped",
+	static const enum state of_run[] = {
+		[KERNEL_UNKNOWN] = STATE_KERNEL_UNKNOWN, [KERNEL_RUNNING] = STATE_ON_CPU,
+		[KERNEL_RUNNABLE] = STATE_CPU_WAIT,	 [KERNEL_THROTTLED] = STATE_THROTTLED,
+		[KERNEL_SLEEPING] = STATE_SLEEPING,	 [KERNEL_BLOCKED] = STATE_BLOCKED,
+		[KERNEL_STOPPED] = STATE_STOPPED,
 	};
 	struct trace_string call = {};
 
-	slice->name = text_of(names[k->run]);
+	slice->state = of_run[k->run];
+	slice->name = text_of(state_table[slice->state].name);
 	if (k->run == KERNEL_RUNNING)
 		add_number(slice, "CPU", k->cpu);
 	if (waits(k->run) && k->call < KERNEL_BAD_CALL)
@@ -134,7 +136,8 @@ static int take_cpu(struct export *e, uint64_t cpu, uint32_t tid, struct trace_s
 		    bool other)
 {
 	struct exported_cpu *c = export__cpu(e, cpu);
-	struct export_event slice = { .name = name.len ? name : text_of("thread") };
+	struct export_event slice = { .name = name.len ? name : text_of("thread"),
+				      .state = other ? STATE_OTHER_PROCESS : STATE_ON_CPU };
 
 	if (!c)
 		return -ENOMEM;

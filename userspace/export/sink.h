@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "export/states.h"
 #include "format/event.h"
 #include "lib/error.h"
 #include "lib/outbuf.h"
@@ -71,6 +72,7 @@ struct export_event {
 	uint64_t track;
 	int64_t time;		  /* ns, of the trace */
 	struct trace_string name; /* not of an end or value */
+	enum state state;	  /* of a begin, on a track of states */
 	uint64_t flow_to;	  /* an arrow that starts here; 0: none */
 	uint64_t flow_from;	  /* one that ends here */
 	uint64_t value;		  /* of a counter */

@@ -88,7 +88,7 @@ static void count_state(struct report_lanes *l, const struct report_lane *lane,
 			const struct lane_track *track, int step)
 {
 	if (lane->group != EXPORT_GOROUTINES || track != &lane->track ||
-	    track->state >= REPORT_GO_STATES)
+	    track->state >= STATES_OF_GOROUTINES)
 		return;
 	l->in_state[track->state] += (uint64_t)(int64_t)step;
 	l->states_changed = true;
@@ -104,11 +104,11 @@ static void open_track(struct report_lanes *l, const struct report_lane *lane,
 static void close_track(struct report_lanes *l, struct report_lane *lane, struct lane_track *track,
 			uint64_t time)
 {
-	if (track->state == REPORT_STATES)
+	if (track->state == STATES)
 		return;
 	report_lanes__fail(l, add_span(l, lane, track, time));
 	count_state(l, lane, track, -1);
-	track->state = REPORT_STATES;
+	track->state = STATES;
 }
 
 /* ---- lanes of goroutines that ended ---- */
@@ -145,8 +145,7 @@ static int omit_goroutines(struct report_lanes *l, bool at_end)
 	for (size_t i = 0; map__next(&l->lanes, &i, &value);) {
 		struct report_lane *lane = value;
 
-		if (lane->group == EXPORT_GOROUTINES &&
-		    (at_end || lane->track.state == REPORT_STATES))
+		if (lane->group == EXPORT_GOROUTINES && (at_end || lane->track.state == STATES))
 			ended[n++] = lane;
 	}
 	keep = l->opts.goroutines > l->goroutines - n ? l->opts.goroutines - (l->goroutines - n) :
@@ -191,7 +190,7 @@ static int add_lane(struct report_lanes *l, const struct export_track *track)
 	lane->group = track->group;
 	lane->id = track->rank;
 	lane->number = track->id;
-	lane->track.state = lane->kernel.state = REPORT_STATES;
+	lane->track.state = lane->kernel.state = STATES;
 	if (lane->group == EXPORT_GOROUTINES)
 		l->goroutines++;
 	return name_lane(l, lane, track);
@@ -285,7 +284,7 @@ static void add_states(struct report_lanes *l)
 
 	if (!l->states_changed)
 		return;
-	for (unsigned int i = 0; i < REPORT_GO_STATES; i++) {
+	for (unsigned int i = 0; i < STATES_OF_GOROUTINES; i++) {
 		add_value(l, CURVE_RUNNING + i, l->now, l->in_state[i]);
 		sum += l->in_state[i];
 	}
@@ -346,8 +345,7 @@ static void sink_event(struct export_sink *sink, const struct export_event *ev)
 		return;
 	follow_flow(l, ev, lane->number);
 	if (lane->group == EXPORT_GOROUTINES &&
-	    (ev->type == EXPORT_BEGIN ? track->state != REPORT_STATES :
-					lane->kernel.state != REPORT_STATES))
+	    (ev->type == EXPORT_BEGIN ? track->state != STATES : lane->kernel.state != STATES))
 		track = &lane->kernel; /* nested in the state of the goroutine */
 	if (ev->type == EXPORT_END)
 		close_track(l, lane, track, report_lanes__time(l, ev->time));

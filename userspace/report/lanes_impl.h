@@ -19,26 +19,6 @@
 
 #define LANES_ARROWS 100000u /* at most */
 
-/* Two groups of SPAN_SLOTS: see spans.h. */
-enum report_state {
-	REPORT_RUNNING,
-	REPORT_RUNNABLE,
-	REPORT_WAITING,
-	REPORT_SYSCALL,
-	REPORT_GO_STATES, /* the states above are those of goroutines */
-	REPORT_GC = REPORT_GO_STATES,
-	REPORT_STW,
-	REPORT_TASK,
-	REPORT_ON_CPU,
-	REPORT_CPU_WAIT,
-	REPORT_THROTTLED,
-	REPORT_SLEEPING,
-	REPORT_BLOCKED,
-	REPORT_STOPPED,
-	REPORT_OTHER_PROCESS, /* on a CPU */
-	REPORT_STATES
-};
-
 #define STORE_LEVELS 8u
 
 /*
@@ -56,7 +36,7 @@ struct lane_track {
 	struct spans spans;
 	struct lane_store *store; /* NULL: empty */
 	uint64_t since, detail;	  /* of the open span */
-	uint8_t state;		  /* REPORT_STATES: none is open */
+	uint8_t state;		  /* STATES: none is open */
 };
 
 /* ns since the start, and its length; a length of 0: there is none. */
@@ -86,7 +66,7 @@ enum report_curve {
 	CURVE_HEAP,
 	CURVE_GOAL,
 	CURVE_GOROUTINES,
-	CURVE_RUNNING, /* goroutines by state, in the order of enum report_state */
+	CURVE_RUNNING, /* goroutines by state, in the order of enum state */
 	CURVE_RUNNABLE,
 	CURVE_WAITING,
 	CURVE_SYSCALL,
@@ -113,8 +93,8 @@ struct report_lanes {
 	uint32_t flow_reason;
 	struct curve curves[REPORT_CURVES];
 	uint64_t counter_track[EXPORT_COUNTERS_ALL];
-	uint64_t in_state[REPORT_GO_STATES]; /* how many goroutines are, at `now` */
-	bool states_changed;		     /* one of these */
+	uint64_t in_state[STATES_OF_GOROUTINES]; /* how many goroutines are, at `now` */
+	bool states_changed;			 /* one of these */
 	struct about about;
 	struct mmu mmu;
 	bool started, kernel_known;

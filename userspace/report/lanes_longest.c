@@ -24,13 +24,13 @@ static bool is_lock(const struct report_lanes *l, uint64_t detail)
 static enum report_wait wait_of(const struct report_lanes *l, const struct lane_track *track)
 {
 	switch (track->state) {
-	case REPORT_RUNNABLE:
+	case STATE_RUNNABLE:
 		return REPORT_WAIT_P;
-	case REPORT_CPU_WAIT:
+	case STATE_CPU_WAIT:
 		return REPORT_WAIT_CPU;
-	case REPORT_SYSCALL:
+	case STATE_SYSCALL:
 		return REPORT_WAIT_SYSCALL;
-	case REPORT_WAITING:
+	case STATE_WAITING:
 		return is_lock(l, track->detail) ? REPORT_WAIT_LOCK : REPORT_WAITS;
 	default:
 		return REPORT_WAITS;
@@ -58,7 +58,7 @@ static bool is_idle(const struct report_lane *lane)
 	spans__total(&lane->track.spans, time);
 	for (unsigned int i = 0; i < SPAN_SLOTS; i++)
 		sum += time[i];
-	return time[REPORT_RUNNING] + time[REPORT_RUNNABLE] <= sum / REPORT_IDLE;
+	return time[STATE_RUNNING] + time[STATE_RUNNABLE] <= sum / REPORT_IDLE;
 }
 
 /*

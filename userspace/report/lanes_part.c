@@ -188,7 +188,7 @@ static int add_lane(struct part *p, const struct report_lane *lane)
 	to->from = later(lane->from, p->from);
 	to->to = lane->to < p->to ? lane->to : p->to;
 	to->name = (uint32_t)map_string(p, lane->name);
-	to->track.state = to->kernel.state = REPORT_STATES;
+	to->track.state = to->kernel.state = STATES;
 	err = take_lane(p, to, lane);
 	to->used = to->track.spans.n || to->kernel.spans.n;
 	return err;

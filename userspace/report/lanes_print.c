@@ -16,32 +16,19 @@
 #include "report/lanes_impl.h"
 #include "report/varints.h"
 
-static const struct {
-	const char *name, *kind;
-} states[REPORT_STATES] = {
-	[REPORT_RUNNING] = { "running", "running" },
-	[REPORT_RUNNABLE] = { "runnable", "runnable" },
-	[REPORT_WAITING] = { "waiting", "waiting" },
-	[REPORT_SYSCALL] = { "system call", "syscall" },
-	[REPORT_GC] = { "GC cycle", "gc" },
-	[REPORT_STW] = { "stop-the-world pause", "stw" },
-	[REPORT_TASK] = { "task", "task" },
-	[REPORT_ON_CPU] = { "on CPU", "kernel-running" },
-	[REPORT_CPU_WAIT] = { "waiting for a CPU", "cpu-wait" },
-	[REPORT_THROTTLED] = { "throttled", "kernel-throttled" },
-	[REPORT_SLEEPING] = { "sleeping", "kernel-sleeping" },
-	[REPORT_BLOCKED] = { "uninterruptible", "kernel-blocked" },
-	[REPORT_STOPPED] = { "stopped", "kernel-stopped" },
-	[REPORT_OTHER_PROCESS] = { "another process", "kernel-other" },
-};
+#define SPAN_WHOLE 10000 /* the share that is the whole length of a merged span */
 
 static void print_states(struct json *j)
 {
 	json__open(j, "states", '[');
-	for (unsigned int i = 0; i < REPORT_STATES; i++) {
+	for (const struct state_row *row = state_table; row < state_table + STATES; row++) {
 		json__open(j, NULL, '{');
-		json__string(j, "name", states[i].name);
-		json__string(j, "kind", states[i].kind);
+		json__string(j, "name", row->name);
+		json__string(j, "kind", row->kind);
+		json__string(j, "meaning", row->meaning);
+		json__string(j, "light", row->light);
+		json__string(j, "dark", row->dark);
+		json__string(j, "part", row->part);
 		json__close(j, '}');
 	}
 	json__close(j, ']');
@@ -180,27 +167,41 @@ static uint64_t detail_of(struct printing *p, const struct report_lane *lane,
 	return goroutine_name(p->lanes, span->detail, map__get(&p->goroutines, span->detail));
 }
 
+/* How many spans it stands for, a bit for each state with a time, and the share of each of these. */
+static void add_sum(struct varints *v, const struct span *span, const struct span_sum *sum)
+{
+	unsigned int base = span->state - span->state % SPAN_SLOTS;
+	uint64_t bits = 0;
+
+	for (unsigned int i = 0; i < SPAN_SLOTS; i++)
+		bits |= (uint64_t)!!sum->time[i] << (base + i);
+	varints__add(v, sum->count);
+	varints__add(v, bits);
+	for (unsigned int i = 0; i < SPAN_SLOTS; i++)
+		if (sum->time[i])
+			varints__add(v, (uint64_t)((double)SPAN_WHOLE * (double)sum->time[i] /
+							   (double)span->len +
+						   0.5));
+}
+
 static int print_spans(struct printing *p, const struct report_lane *lane,
 		       const struct lane_track *track, const char *name)
 {
 	const struct spans *s = &track->spans;
 	struct varints v = {};
-	uint64_t end = 0, most;
+	uint64_t end = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct span *span = &s->at[i];
-		uint8_t state = spans__dominant(s, span, &most);
+		uint8_t state = spans__dominant(s, span);
 
 		varints__add(&v, span->start - end);
 		varints__add(&v, span->len);
 		varints__add(&v, state * 2u + !!span->sum);
 		varints__add(&v, detail_of(p, lane, track, span));
 		end = span->start + span->len;
-		if (!span->sum)
-			continue;
-		varints__add(&v, s->sums[span->sum - 1].count);
-		varints__add(&v, span->len ? (uint64_t)(255.0 * (double)most / (double)span->len) :
-					     255);
+		if (span->sum)
+			add_sum(&v, span, &s->sums[span->sum - 1]);
 	}
 	return varints__print(&v, p->json, name);
 }
@@ -409,7 +410,7 @@ void report_lanes__print_limits(const struct report_lanes *l, struct json *j)
 	if (l->threshold)
 		print_sentence(j,
 			       "Intervals shorter than %g ms are merged into blocks, which show "
-			       "the most frequent state; zoom into them with 'gotrace view'.",
+			       "the share of each state; zoom into them with 'gotrace view'.",
 			       (double)l->threshold / 1e6);
 	if (l->goroutines_omitted)
 		print_sentence(j,

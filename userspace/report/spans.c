@@ -132,7 +132,7 @@ void spans__total(const struct spans *s, uint64_t time[SPAN_SLOTS])
 	}
 }
 
-uint8_t spans__dominant(const struct spans *s, const struct span *span, uint64_t *ret_time)
+uint8_t spans__dominant(const struct spans *s, const struct span *span)
 {
 	struct span_sum sum = sum_of(s->sums, span);
 	unsigned int most = 0;
@@ -140,6 +140,5 @@ uint8_t spans__dominant(const struct spans *s, const struct span *span, uint64_t
 	for (unsigned int slot = 1; slot < SPAN_SLOTS; slot++)
 		if (sum.time[slot] > sum.time[most])
 			most = slot;
-	*ret_time = sum.time[most];
 	return (uint8_t)(span->state - span->state % SPAN_SLOTS + most);
 }

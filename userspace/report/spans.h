@@ -14,11 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * States of a list belong to one group of SPAN_SLOTS successive numbers, so that an aggregated span
- * needs one slot for each of them.
- */
-#define SPAN_SLOTS	      7
+#include "export/states.h"
+
+/* States of a list belong to one group, so an aggregated span needs one slot for each of that. */
+#define SPAN_SLOTS	      STATE_SLOTS
 
 #define SPANS_FIRST_THRESHOLD 1024u /* ns: the first one, after 0 */
 #define SPANS_THRESHOLD_MAX   (1ull << 62)
@@ -60,7 +59,7 @@ int spans__merge(struct spans *s, uint64_t threshold);
 /* Adds the exact time of each slot to time[]. */
 void spans__total(const struct spans *s, uint64_t time[SPAN_SLOTS]);
 
-/* The state with most of the time of a span, and that time. */
-uint8_t spans__dominant(const struct spans *s, const struct span *span, uint64_t *ret_time);
+/* The state with most of the time of a span. */
+uint8_t spans__dominant(const struct spans *s, const struct span *span);
 
 #endif

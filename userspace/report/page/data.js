@@ -49,21 +49,32 @@ class Numbers {
 	}
 }
 
-// Spans of a lane as arrays: begin, end (ns), state, detail, how many intervals (1: not merged), share.
+// Spans of a lane as arrays: begin, end (ns), state, detail, how many intervals (1: not merged). The states of
+// span i, each with its share of the time, are mixState[k] and mixShare[k] for k from mix[i] to mix[i + 1].
+const SPAN_WHOLE = 10000;
 const decodeSpans = text => {
-	const numbers = new Numbers(text), most = numbers.bytes.length >> 2;
+	const numbers = new Numbers(text), bytes = numbers.bytes.length, most = bytes >> 2;
 	const s = {
 		n: 0, begin: new Float64Array(most), end: new Float64Array(most), state: new Uint8Array(most),
-		detail: new Uint32Array(most), count: new Uint32Array(most), share: new Uint8Array(most),
+		detail: new Uint32Array(most), count: new Uint32Array(most),
+		mix: new Uint32Array(most + 1), mixState: new Uint8Array(bytes), mixShare: new Float32Array(bytes),
 	};
-	for (let time = 0; numbers.more; s.n++) {
+	for (let time = 0, mix = 0; numbers.more; s.mix[++s.n] = mix) {
 		s.begin[s.n] = time += numbers.next();
 		s.end[s.n] = time += numbers.next();
 		const state = numbers.next();
 		s.state[s.n] = Math.floor(state / 2);
 		s.detail[s.n] = numbers.next();
 		s.count[s.n] = state % 2 ? numbers.next() : 1;
-		s.share[s.n] = state % 2 ? numbers.next() : 255;
+		for (let i = 0, bits = state % 2 ? numbers.next() : 0; bits; i++, bits >>= 1)
+			if (bits & 1) {
+				s.mixState[mix] = i;
+				s.mixShare[mix++] = numbers.next() / SPAN_WHOLE;
+			}
+		if (state % 2 === 0) {
+			s.mixState[mix] = s.state[s.n];
+			s.mixShare[mix++] = 1;
+		}
 	}
 	return s;
 };
@@ -95,18 +106,19 @@ const decodePoints = text => {
 	return points;
 };
 
-const KINDS = ["running", "runnable", "cpu-wait", "syscall", "waiting", "gc", "stw", "task", "idle"];
-const PART_KINDS = {
-	oncpu: "running", go_runnable: "runnable", kernel_runnable: "cpu-wait", throttled: "stw",
-	kernel_blocked: "gc", syscall_blocked: "syscall", go_blocked: "waiting",
+// The states of the data, each of which has a name, a meaning and a color in either theme. Their colors are
+// variables of the style sheet, named after their kinds.
+let STATES = [];
+const setStates = states => {
+	STATES = states;
+	const rule = theme => states.map(state => `--${state.kind}: ${state[theme]};`).join(" ");
+	add(document.head, "style", `:root { ${rule("light")} } :root[data-theme="dark"] { ${rule("dark")} }`);
 };
-const kindOf = state => {
-	const kind = state.kind.replace(/^kernel-/, "");
-	return KINDS.includes(kind) ? kind : kind === "runnable" ? "cpu-wait" : /sleep|block|stop/.test(kind) ? "waiting" : "running";
-};
+const kindOfPart = part => STATES.find(state => state.part === part)?.kind || "idle";
+
 const readColors = () => {
 	const style = getComputedStyle(document.documentElement), colors = {};
-	for (const name of [...KINDS, "text", "faint", "line", "back", "panel", "link"])
+	for (const name of [...STATES.map(state => state.kind), "heap", "goal", "text", "faint", "line", "back", "panel", "link"])
 		colors[name] = style.getPropertyValue("--" + name).trim();
 	return colors;
 };
@@ -127,13 +139,17 @@ const prepareCanvas = (canvas, height) => {
 	return c;
 };
 
-const LEGEND = [["running", "running"], ["waiting for a P", "runnable"], ["waiting for a CPU", "cpu-wait"], ["system call", "syscall"],
-	["waiting", "waiting"], ["GC", "gc"], ["stop-the-world", "stw"], ["task", "task"]];
-// An element of a legend
-const addKey = (parent, text, kind) => {
-	const item = add(parent, "span");
-	add(item, "i", undefined, { style: `background: var(--${kind})` });
-	item.append(text);
+// A legend of the states, in which those with the same name and color are one
+const addLegend = parent => {
+	const legend = add(parent, "p", undefined, { class: "legend" });
+	STATES.forEach((state, i) => {
+		if (STATES.findIndex(other => other.name === state.name) < i)
+			return;
+		const item = add(legend, "span", undefined, { title: state.meaning });
+		add(item, "i", undefined, { style: `background: var(--${state.kind})` });
+		item.append(state.name);
+	});
+	return legend;
 };
 
 const section = (id, title) => {

@@ -40,7 +40,8 @@ const KEYS = [
 ];
 const READING = [
 	"Begin with the sentences under “What dominated”; a link in one shows an example on the timeline.",
-	"Each row of the timeline is a goroutine, a P, a thread or a CPU; its color is the state at that time, named when you point at it.",
+	"Each row of the timeline is a goroutine, a P, a thread or a CPU; its color is the state at that time, named when you point at it. A CPU without a color is idle.",
+	"Where several intervals share a pixel, the height of each color is the share of the time. A gray dot below marks intervals that are too short for that: zoom in.",
 	"A goroutine that is runnable waits for a P, which Go has as many of as GOMAXPROCS. One that is running may still wait for a CPU, which the kernel gives to its thread: the thin strip below it shows that.",
 	"With the mouse: drag moves, Ctrl and the wheel zoom, a double click zooms to an interval, a click on a lane shows the goroutines that it woke and was woken by. The address of the page then is a link to what you see.",
 ];
@@ -51,9 +52,14 @@ const addHelp = parent => {
 	add(dialog, "h2", "How to read this page", { id: "help-title" });
 	for (const text of READING)
 		add(dialog, "p", text);
-	const legend = add(dialog, "p", undefined, { class: "legend" });
-	for (const [name, kind] of LEGEND)
-		addKey(legend, name, kind);
+	add(dialog, "h2", "States");
+	const states = add(add(dialog, "table"), "tbody");
+	for (const state of STATES) {
+		const row = add(states, "tr"), name = add(row, "th", undefined, { scope: "row", class: "legend" });
+		add(name, "i", undefined, { style: `background: var(--${state.kind})` });
+		name.append(state.name);
+		add(row, "td", state.meaning);
+	}
 	add(dialog, "h2", "Keys, when the timeline has the focus");
 	const body = add(add(dialog, "table"), "tbody");
 	for (const [keys, effect] of KEYS) {

@@ -1,6 +1,6 @@
 "use strict";
-// Draws the lanes of the visible range on a canvas. Only rows that are visible are decoded and drawn, at most
-// one rectangle per pixel. timeline.js extends this by elements, keys, the pointer and the selection.
+// Draws the lanes of the visible range on a canvas. Only rows that are visible are decoded and drawn. In each
+// column of pixels, the height of a state is its share of the time. timeline.js extends this by elements, keys, the pointer and the selection.
 class LaneView {
 	static ROW = 20;
 	static LABEL = 210;
@@ -84,10 +84,10 @@ class LaneView {
 			c.restore();
 			return;
 		}
-		const decoded = this.spansOf(row.lane), kinds = decoded.kinds || this.kinds;
-		this.drawSpans(c, decoded.spans, kinds, y + 2, decoded.kernel ? 11 : 15);
-		if (decoded.kernel)
-			this.drawSpans(c, decoded.kernel, kinds, y + LaneView.STRIP, 4);
+		const { spans, kernel } = this.spansOf(row.lane);
+		this.drawStates(c, this.timesOf([spans]), 1, y + 2, kernel ? 11 : 15);
+		if (kernel)
+			this.drawStates(c, this.timesOf([kernel]), 1, y + LaneView.STRIP, 4);
 		if (row === this.selected && this.interval)
 			this.drawChosen(c, this.interval, y);
 		c.fillStyle = row === this.selected ? colors.panel : colors.back;
@@ -109,76 +109,71 @@ class LaneView {
 		c.lineWidth = 1;
 	}
 
-	// A folded group: for each pixel column, the time of its lanes by kind, as a part of the highest column.
-	// Each kind is one area from the bottom, over which the kinds below it are drawn: a rectangle for each
-	// column and kind takes several times as long.
+	// A folded group: the times of its lanes. CPUs, threads and Ps are there all the time, so the full height is
+	// their number; goroutines and tasks come and go, so it is the greatest number at a time.
 	drawGroup(c, group, y) {
-		const width = Math.floor(this.width()), times = this.timesOf(group, width);
-		for (let kind = 1; kind < times.length; kind++)
-			times[kind].forEach((part, x) => { times[kind][x] = part + times[kind - 1][x]; });
-		const most = times[times.length - 1].reduce((a, b) => Math.max(a, b), 0) || 1;
-		const left = this.label(), bottom = y + LaneView.ROW - 2, height = LaneView.ROW - 4;
-		for (let kind = times.length - 1; kind >= 0; kind--) {
-			c.fillStyle = this.colors[KINDS[kind]];
+		const always = ["cpu", "thread", "p"].includes(group.lanes[0].lane.kind);
+		const times = this.timesOf(group.lanes.map(({ lane }) => this.spansOf(lane).spans));
+		this.drawStates(c, times, always ? group.lanes.length : 0, y + 2, LaneView.ROW - 5);
+	}
+
+	// Each state is one area from the bottom, over which the states below it are drawn: a rectangle for each
+	// column and state takes several times as long. `whole`: what has the full height; 0: the greatest sum
+	drawStates(c, times, whole, y, height) {
+		const left = this.label(), bottom = y + height, used = times.map((_, i) => i).filter(i => times[i]);
+		const sums = new Float64Array(Math.floor(this.width())), tops = used.map(i => times[i].map((part, x) => sums[x] += part));
+		const scale = height / (whole || Math.max(...sums) || 1);
+		for (let i = used.length - 1; i >= 0; i--) {
+			c.fillStyle = this.colors[STATES[used[i]].kind];
 			c.beginPath();
 			c.moveTo(left, bottom);
 			let top = 0;
-			times[kind].forEach((sum, x) => {
-				const next = Math.round(sum / most * height);
-				if (next === top)
+			tops[i].forEach((sum, x) => {
+				if (sum === top)
 					return;
-				c.lineTo(left + x, bottom - top);
-				c.lineTo(left + x, bottom - next);
-				top = next;
+				c.lineTo(left + x, bottom - top * scale);
+				c.lineTo(left + x, bottom - sum * scale);
+				top = sum;
 			});
-			c.lineTo(left + width, bottom - top);
-			c.lineTo(left + width, bottom);
+			c.lineTo(left + sums.length, bottom - top * scale);
+			c.lineTo(left + sums.length, bottom);
 			c.fill();
 		}
+		// What is too short to be seen gets a mark below.
+		c.fillStyle = this.colors.faint;
+		sums.forEach((sum, x) => {
+			if (sum > 1e-12 && sum * scale < 0.5) // what remains of sums that are 0 is less
+				c.fillRect(left + x, bottom, 1, 1);
+		});
 	}
 
-	// For each kind, the lanes that are in it in each pixel column. A span costs the same however long it is:
-	// steps has the changes of the number of spans that fill columns.
-	timesOf(group, width) {
-		const times = KINDS.map(() => new Float64Array(width)), steps = KINDS.map(() => new Float64Array(width));
-		const column = (this.to - this.from) / width;
-		for (const { lane } of group.lanes) {
-			const decoded = this.spansOf(lane), s = decoded.spans, kinds = (decoded.kinds || this.kinds).map(kind => KINDS.indexOf(kind));
+	// For each state that occurs, how many of the lanes with these spans are in it in each column of pixels. A span
+	// costs the same however long it is: steps has the changes of the number of spans that fill columns.
+	timesOf(lanes) {
+		const width = Math.floor(this.width()), column = (this.to - this.from) / width;
+		const times = STATES.map(() => null), steps = STATES.map(() => null);
+		for (const s of lanes) {
 			for (let i = spanAfter(s, this.from); i < s.n && s.begin[i] < this.to; i++) {
-				const time = times[kinds[s.state[i]]], step = steps[kinds[s.state[i]]];
 				const begin = Math.max(s.begin[i] - this.from, 0) / column, end = Math.min(s.end[i] - this.from, this.to - this.from) / column;
 				const first = Math.floor(begin), last = Math.floor(end);
-				// What lies beyond the last column is not stored.
-				time[first] += Math.min(end, first + 1) - begin;
-				if (last > first) {
-					step[first + 1]++;
-					step[last]--;
-					time[last] += end - last;
+				for (let k = s.mix[i]; k < s.mix[i + 1]; k++) {
+					const state = s.mixState[k], share = s.mixShare[k];
+					const time = times[state] ||= new Float64Array(width), step = steps[state] ||= new Float64Array(width);
+					// What lies beyond the last column is not stored.
+					time[first] += share * (Math.min(end, first + 1) - begin);
+					if (last > first) {
+						step[first + 1] += share;
+						step[last] -= share;
+						time[last] += share * (end - last);
+					}
 				}
 			}
 		}
-		steps.forEach((step, kind) => step.reduce((full, change, x) => {
-			times[kind][x] += full + change;
+		steps.forEach((step, state) => step?.reduce((full, change, x) => {
+			times[state][x] += full + change;
 			return full + change;
 		}, 0));
 		return times;
-	}
-
-	drawSpans(c, s, kinds, y, height) {
-		const scale = this.width() / (this.to - this.from), left = this.label(), pixel = 1 / scale;
-		for (let i = spanAfter(s, this.from); i < s.n && s.begin[i] < this.to;) {
-			const x = Math.max(left + (s.begin[i] - this.from) * scale, left);
-			const end = Math.min(left + (s.end[i] - this.from) * scale, left + this.width());
-			c.fillStyle = this.colors[kinds[s.state[i]]];
-			c.fillRect(x, y, Math.max(end - x, 1), height);
-			if (end - x >= 1) {
-				i++;
-				continue;
-			}
-			// What else lies in this pixel is not visible.
-			const next = spanAfter(s, this.from + (Math.floor(x - left) + 1) * pixel);
-			i = next > i ? next : i + 1;
-		}
 	}
 
 	drawArrows(c, first, last, top) {

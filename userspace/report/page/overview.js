@@ -6,7 +6,7 @@ class Overview {
 	static PANELS = [
 		{ title: "Goroutines", curves: [["waiting", "waiting"], ["runnable", "runnable"], ["syscall", "syscall"], ["running", "running"]] },
 		{ title: "Threads waiting for a CPU", curves: [["runqueue", "cpu-wait"]] },
-		{ title: "Heap", curves: [["heap", "gc"], ["goal", "stw"]], unit: "bytes" },
+		{ title: "Heap", curves: [["heap", "heap"], ["goal", "goal"]], unit: "bytes" },
 	];
 	static HEIGHT = 48; // of a panel
 

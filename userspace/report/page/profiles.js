@@ -74,7 +74,7 @@ const showUtilization = mmu => {
 	svg.setAttribute("aria-label", mmu.map(([ns, share]) => `${timeText(ns)}: ${(100 * share).toFixed(0)} %`).join(", "));
 	for (const share of [0, 0.5, 1])
 		part("text", { x: 4, y: y(share) + 4 }, 100 * share + " %");
-	part("polyline", { points: mmu.map(([ns, share]) => `${x(ns)},${y(share)}`).join(" "), fill: "none", stroke: "var(--gc)", "stroke-width": 2 });
+	part("polyline", { points: mmu.map(([ns, share]) => `${x(ns)},${y(share)}`).join(" "), fill: "none", stroke: "var(--link)", "stroke-width": 2 });
 	for (const [ns] of mmu.filter((_, i) => i % Math.ceil(mmu.length / 6) === 0))
 		part("text", { x: x(ns) - 15, y: 172 }, timeText(ns));
 };

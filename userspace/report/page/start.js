@@ -2,6 +2,8 @@
 // Reads the data, which the page contains or, with `gotrace view`, loads, and makes the sections.
 const show = data => {
 	const { trace } = data;
+	setStates(data.states || []);
+	addHelp(byId("switches"));
 	if (trace)
 		showTrace(trace);
 	const findings = data.findings ? section("findings", "What dominated") : null;
@@ -39,7 +41,6 @@ const load = async () => {
 };
 
 addTheme(byId("switches"));
-addHelp(byId("switches"));
 addEventListener("DOMContentLoaded", () => load().then(show).catch(error => {
 	document.documentElement.dataset.error = error.message;
 	add(byId("page"), "p", "Cannot show the trace: " + error.message, { role: "alert" });

@@ -24,7 +24,7 @@ const splitBar = (cell, names, parts) => {
 	parts.forEach((ns, i) => {
 		if (!ns)
 			return;
-		add(bar, "i", undefined, { style: `width: ${ns / sum * 100}%; background: var(--${PART_KINDS[names[i]] || "idle"})` });
+		add(bar, "i", undefined, { style: `width: ${ns / sum * 100}%; background: var(--${kindOfPart(names[i])})` });
 		texts.push(`${names[i].replaceAll("_", " ")} ${(ns / sum * 100).toFixed(1)} %`);
 	});
 	bar.title = texts.join(", ");
@@ -118,7 +118,7 @@ const histogram = (cell, buckets) => {
 	buckets.forEach(([, count], i) => {
 		const bar = svg.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "rect"));
 		const height = count ? Math.max(24 * count / most, 1) : 0;
-		for (const [key, value] of Object.entries({ x: 8 * i, y: 24 - height, width: 7, height, fill: "var(--syscall)" }))
+		for (const [key, value] of Object.entries({ x: 8 * i, y: 24 - height, width: 7, height, fill: "var(--link)" }))
 			bar.setAttribute(key, value);
 	});
 };

@@ -11,7 +11,6 @@ class Timeline extends LaneView {
 		this.to = this.whole = Math.max(data.trace.ns, 1);
 		this.decoded = new Map();
 		this.fetched = new Map(); // by lane: spans of the visible range, of `gotrace view`
-		this.kinds = data.states.map(kindOf);
 		this.selected = null; // a row
 		this.interval = null; // of that row: { spans, i }
 		this.mark = null; // the range of a link
@@ -48,9 +47,7 @@ class Timeline extends LaneView {
 		this.space = add(this.box, "div");
 		this.details = add(s, "div", "Point at an interval, or click a lane, for its details.", { id: "selected", "aria-live": "polite" });
 		this.tip = new Tip();
-		const legend = add(s, "p", undefined, { class: "legend" });
-		for (const [name, kind] of LEGEND)
-			addKey(legend, name, kind);
+		const legend = addLegend(s);
 		add(legend, "span", "The thin strip below a goroutine is the state of its thread in the kernel.");
 		this.addPointer();
 		this.addKeys();
@@ -217,11 +214,10 @@ class Timeline extends LaneView {
 			if (!answer.ok)
 				throw new Error(await answer.text());
 			const part = await answer.json();
-			const kinds = (part.states || this.data.states).map(kindOf);
 			this.fetched.clear();
 			for (const lane of part.lanes)
 				this.fetched.set(lane.id, { spans: decodeSpans(lane.spans), kernel: lane.kernel ? decodeSpans(lane.kernel) : null,
-					kinds, states: part.states, strings: part.strings, from, to });
+					strings: part.strings, from, to });
 			this.draw();
 		} catch (error) {
 			if (error.name !== "AbortError")
@@ -306,13 +302,21 @@ class Timeline extends LaneView {
 
 	// The name, then state, duration and begin, then what it is in detail
 	linesOf(row, { spans, i }) {
-		const decoded = this.spansOf(row.lane), states = decoded.states || this.data.states, strings = decoded.strings || this.data.strings;
-		const lines = [row.name, `${states[spans.state[i]].name}, ${timeText(spans.end[i] - spans.begin[i])} from ${timeText(spans.begin[i])}`];
+		const strings = this.spansOf(row.lane).strings || this.data.strings;
+		const lines = [row.name, `${STATES[spans.state[i]].name}, ${timeText(spans.end[i] - spans.begin[i])} from ${timeText(spans.begin[i])}`];
 		if (spans.detail[i])
 			lines.push(strings[spans.detail[i]]);
 		if (spans.count[i] > 1)
-			lines.push(`${spans.count[i]} intervals, of which this is the most frequent state (${Math.round(spans.share[i] / 2.55)} %)`);
+			lines.push(`${spans.count[i]} intervals: ${this.sharesOf(spans, i).join(", ")}`);
 		return lines;
+	}
+
+	// The states of a merged span
+	sharesOf({ mix, mixState, mixShare }, i) {
+		const shares = [];
+		for (let k = mix[i]; k < mix[i + 1]; k++)
+			shares.push(`${STATES[mixState[k]].name} ${(100 * mixShare[k]).toFixed(1)} %`);
+		return shares;
 	}
 
 	describe(row, interval) {
@@ -322,7 +326,7 @@ class Timeline extends LaneView {
 			this.details.textContent = this.linesOf(row, interval).join("; ");
 		else
 			this.details.textContent = row.name + (row.lane.totals?.length ? ": " : "") +
-				(row.lane.totals || []).map(([state, ns]) => `${this.data.states[state].name} ${timeText(ns)}`).join(", ");
+				(row.lane.totals || []).map(([state, ns]) => `${STATES[state].name} ${timeText(ns)}`).join(", ");
 	}
 
 	draw() {
