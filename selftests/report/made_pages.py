@@ -52,7 +52,7 @@ def spans(chance, n, states):
 
 
 def points(chance, whole):
-    return encode(n for _ in range(POINTS) for n in (whole // POINTS, chance.randrange(1000), chance.randrange(1000, 2000)))
+    return encode(n for _ in range(POINTS) for n in (whole // POINTS, chance.randrange(1000), chance.randrange(1000, 2000), 1000000))
 
 
 def goroutine(chance, number, n, data):

@@ -136,21 +136,27 @@ def check_same(data, other):
 
 
 def points_of(data, curve):
-    """(time, least, greatest)"""
+    """(time, least, greatest, mean in thousandths)"""
     time = 0
-    for gap, least, greatest in groups(data["curves"].get(curve, {}).get("points", ""), 3):
+    for gap, *values in groups(data["curves"].get(curve, {}).get("points", ""), 4):
         time += gap
-        yield (time, least, greatest)
+        yield (time, *values)
 
 
 def compare_curve(data, curve, raw):
-    """Each point has the least and the greatest of the values (time, value) up to the next point."""
+    """Each point has the least, the greatest and the mean of the values (time, value) up to the next point."""
     points = list(points_of(data, curve))
     times = [p[0] for p in points]
     parts = {}
     for time, value in raw:
         parts.setdefault(bisect.bisect_right(times, time) - 1, []).append(value)
-    expect(curve, points, [(times[i], min(v), max(v)) for i, v in sorted(parts.items())])
+    expect(curve, [p[:3] for p in points], [(times[i], min(v), max(v)) for i, v in sorted(parts.items())])
+    sums = [0] * len(points)
+    for (time, value), (until, _) in zip(raw, raw[1:] + [(data["trace"]["ns"], 0)]):
+        sums[bisect.bisect_right(times, time) - 1] += value * (until - time)
+    for (time, _, _, mean), until, total in zip(points, times[1:] + [data["trace"]["ns"]], sums):
+        if until > time and abs(mean - 1000 * total / (until - time)) > 1 + 1e-6 * mean:
+            failures.append(f"{curve}: mean {mean} from {time}, expected {1000 * total / (until - time)}")
     print(f"{curve}: {len(raw)} values, {len(points)} points")
 
 
@@ -204,7 +210,7 @@ def check_events(data, events):
     if not any("rrows" in limit or "no lane" in limit for limit in data["limits"]):
         expect("arrows", {k: arrows.get(k, 0) for k in wanted}, wanted)
         print(arrows)
-    count = groups(data["curves"]["goroutines"]["points"], 3)
+    count = groups(data["curves"]["goroutines"]["points"], 4)
     expect("goroutines", count[-1][2], sum(1 for s in alive.values() if s != "NotExist"))
 
 

@@ -38,16 +38,22 @@ static void widen(struct curve *c)
 
 	c->width = c->width ? 2 * c->width : FIRST_WIDTH;
 	for (size_t i = 0; i < c->n; i++) {
-		if (n && same_part(c, c->at[n - 1].time, c->at[i].time))
+		if (n && same_part(c, c->at[n - 1].time, c->at[i].time)) {
 			extend(&c->at[n - 1], c->at[i].min, c->at[i].max);
-		else
+			c->at[n - 1].sum += c->at[i].sum;
+		} else {
 			c->at[n++] = c->at[i];
+		}
 	}
 	c->n = n;
 }
 
 int curve__add(struct curve *c, uint64_t time, uint64_t value)
 {
+	if (c->n)
+		c->at[c->n - 1].sum += (double)c->value * (double)(time - c->time);
+	c->value = value;
+	c->time = time;
 	if (c->n && same_part(c, c->at[c->n - 1].time, time)) {
 		extend(&c->at[c->n - 1], value, value);
 		return 0;
@@ -57,6 +63,18 @@ int curve__add(struct curve *c, uint64_t time, uint64_t value)
 			widen(c);
 	if (array__grow(&c->at, c->n, &c->cap, sizeof(*c->at)))
 		return -ENOMEM;
-	c->at[c->n++] = (struct curve_point){ time, value, value };
+	c->at[c->n++] = (struct curve_point){ time, value, value, 0 };
 	return 0;
+}
+
+double curve__mean(const struct curve *c, size_t i, uint64_t end)
+{
+	const struct curve_point *p = &c->at[i];
+	bool last = i + 1 == c->n;
+	uint64_t next = last ? end : p[1].time;
+	double sum = p->sum;
+
+	if (last && end > c->time)
+		sum += (double)c->value * (double)(end - c->time);
+	return next > p->time ? sum / (double)(next - p->time) : (double)p->max;
 }

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,8 +300,14 @@ static int print_arrows(const struct report_lanes *l, struct json *j)
 	return varints__print(&v, j, "arrows");
 }
 
+/* The mean in thousandths, as far as a reader has integers: up to 2^53. */
+static uint64_t mean_of(const struct curve *c, size_t i, uint64_t end)
+{
+	return (uint64_t)fmin(1000 * curve__mean(c, i, end) + 0.5, 0x1p53);
+}
+
 static int print_curve(const struct curve *c, struct json *j, const char *name, const char *title,
-		       const char *unit)
+		       const char *unit, uint64_t end)
 {
 	struct varints v = {};
 	uint64_t time = 0;
@@ -313,6 +320,7 @@ static int print_curve(const struct curve *c, struct json *j, const char *name, 
 		varints__add(&v, c->at[i].time - time);
 		varints__add(&v, c->at[i].min);
 		varints__add(&v, c->at[i].max);
+		varints__add(&v, mean_of(c, i, end));
 		time = c->at[i].time;
 	}
 	err = varints__print(&v, j, "points");
@@ -340,7 +348,7 @@ static int print_curves(const struct report_lanes *l, struct json *j)
 	for (unsigned int i = 0; !err && i < REPORT_CURVES; i++)
 		if (l->curves[i].n)
 			err = print_curve(&l->curves[i], j, rows[i].name, rows[i].title,
-					  rows[i].unit);
+					  rows[i].unit, l->now);
 	json__close(j, '}');
 	return err;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Merged spans keep the exact time of each state, and curves the extremes of their values. */
+#include <math.h>
+
 #include "unit/test.h"
 #include "report/curve.h"
 #include "report/spans.h"
@@ -105,15 +107,18 @@ TEST(test_dominant)
 
 TEST(test_curve)
 {
-	uint64_t min = UINT64_MAX, max = 0, time = 0;
+	uint64_t min = UINT64_MAX, max = 0, time = 0, last = 0;
+	double expected = 0, sum = 0;
 	struct curve c = {};
 
 	for (unsigned int i = 0; i < 100000; i++) {
-		uint64_t value = random_number() >> 20;
+		uint64_t value = random_number() >> 20, length = random_number() % 5000;
 
 		min = value < min ? value : min;
 		max = value > max ? value : max;
-		time += random_number() % 5000;
+		time += length;
+		expected += (double)last * (double)length;
+		last = value;
 		assert_int_equal(curve__add(&c, time, value), 0);
 		assert_in_range(c.n, 1, CURVE_POINTS);
 	}
@@ -122,6 +127,9 @@ TEST(test_curve)
 		assert_true(!i || c.at[i].time > c.at[i - 1].time);
 		assert_in_range(c.at[i].min, min, c.at[i].max);
 		assert_in_range(c.at[i].max, c.at[i].min, max);
+		sum += curve__mean(&c, i, time) *
+		       (double)((i + 1 < c.n ? c.at[i + 1].time : time) - c.at[i].time);
 	}
+	assert_true(fabs(sum - expected) <= 1e-9 * expected);
 	curve__deinit(&c);
 }

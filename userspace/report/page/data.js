@@ -102,7 +102,7 @@ const decodeArrows = text => {
 const decodePoints = text => {
 	const numbers = new Numbers(text), points = [];
 	for (let time = 0; numbers.more;)
-		points.push({ time: time += numbers.next(), least: numbers.next(), most: numbers.next() });
+		points.push({ time: time += numbers.next(), least: numbers.next(), most: numbers.next(), mean: numbers.next() / 1000 });
 	return points;
 };
 

@@ -1,7 +1,7 @@
 "use strict";
 // The overview of the whole trace: goroutines by state, threads in run queues and the heap over time, and the visible range. A point of a
-// curve has the least and the greatest value up to the next one; the greatest is drawn. The legend says what is
-// drawn, and its buttons show or hide a curve.
+// curve has the least, the greatest and the mean value up to the next one: the area is the mean, the line the
+// greatest. The legend says what is drawn, and its buttons show or hide a curve.
 class Overview {
 	static PANELS = [
 		{ title: "Goroutines", curves: [["waiting", "waiting"], ["runnable", "runnable"], ["syscall", "syscall"], ["running", "running"]] },
@@ -104,28 +104,32 @@ class Overview {
 		c.fillText(`${panel.title}, up to ${amountText(most, panel.unit)}`, 6, bottom - Overview.HEIGHT + 8);
 	}
 
-	// The greatest value in each pixel column; kept until the width changes, since each zoom draws them again
+	// The greatest and the mean value in each pixel column; kept until the width changes, since each zoom draws them
+	// again
 	columnsOf(curve) {
-		const width = this.canvas.clientWidth, { points } = curve;
-		if (curve.columns?.length === width)
+		const width = this.canvas.clientWidth, { points } = curve, scale = width / this.whole;
+		if (curve.columns?.most.length === width)
 			return curve.columns;
-		curve.columns = new Float64Array(width);
-		const columnOf = time => Math.min(Math.floor(time / this.whole * width), width - 1);
+		const most = new Float64Array(width), mean = new Float64Array(width);
 		points.forEach((p, i) => {
-			for (let x = columnOf(p.time), last = columnOf(points[i + 1]?.time ?? this.whole); x <= last; x++)
-				curve.columns[x] = Math.max(curve.columns[x], p.most);
+			const begin = p.time * scale, end = (points[i + 1]?.time ?? this.whole) * scale;
+			for (let x = Math.min(Math.floor(begin), width - 1); x < Math.max(end, begin + 1e-9) && x < width; x++) {
+				most[x] = Math.max(most[x], p.most);
+				mean[x] += p.mean * Math.max(Math.min(end, x + 1) - Math.max(begin, x), 0);
+			}
 		});
+		curve.columns = { most, mean };
 		return curve.columns;
 	}
 
-	// The area below the values, and a line along them
-	drawCurve(c, color, columns, bottom, scale) {
+	// The area below the means, and a line along the greatest values
+	drawCurve(c, color, { most, mean }, bottom, scale) {
 		c.fillStyle = color;
 		c.globalAlpha = 0.4;
-		columns.forEach((value, x) => c.fillRect(x, bottom - value * scale, 1, value * scale));
+		mean.forEach((value, x) => c.fillRect(x, bottom - value * scale, 1, value * scale));
 		c.globalAlpha = 1;
-		columns.forEach((value, x) => {
-			const before = columns[Math.max(x - 1, 0)];
+		most.forEach((value, x) => {
+			const before = most[Math.max(x - 1, 0)];
 			if (value || before)
 				c.fillRect(x, bottom - Math.max(value, before) * scale - 0.5, 1, Math.abs(value - before) * scale + 1);
 		});
