@@ -142,7 +142,7 @@ items() # TRACE: its kernel events
 
 cores() # TRACE: time, CPU and next thread of each switch
 {
-	items "$1" | jq -r 'select(.event == "cpu") | "\(.time) \(.cpu) \(.m)"'
+	items "$1" | jq -r 'select(.event == "cpu" and .m) | "\(.time) \(.cpu) \(.m)"'
 }
 
 switches() # TRACE: time, previous and next thread, for switches that involve threads of the target
@@ -170,7 +170,7 @@ competitors_match_perf()
 	jq -e '.clock == "CLOCK_MONOTONIC" and .fitted == false and .added.cpus > 100 and .matched > 1000 and
 		.added.switches == 0 and .offset_ns == 0' "$tmp/joined.json" || return 1
 	cores "$tmp/joined" | sort -u >"$tmp/cores"
-	[ "$(items "$tmp/joined" | grep -c '"event":"cpu"')" -eq "$(jq .added.cpus "$tmp/joined.json")" ] || return 1
+	[ "$(cores "$tmp/joined" | wc -l)" -eq "$(jq .added.cpus "$tmp/joined.json")" ] || return 1
 	perf_switches | awk '{ print $1, $2, $4 }' | sort -u >"$tmp/perf.cores"
 	comm -23 "$tmp/cores" "$tmp/perf.cores" >"$tmp/more"
 	nothing_but "$tmp/more" && cp "$tmp/cores" "$tmp/mono.cores"

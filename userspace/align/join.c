@@ -333,6 +333,23 @@ static int mark_migrations(struct cpus *c, const struct join_perf *perf, const s
 	return 0;
 }
 
+/* Selects the switch at a position in c->order, which is within a wait or not. */
+static void select_switch(const struct cpus *c, const struct join_perf *perf,
+			  const struct map *target, size_t at, bool waited, uint8_t *wanted)
+{
+	const struct perf_sched *ev = &perf->sched[c->order[at]];
+	const struct perf_sched *before =
+		at > c->first[ev->cpu] ? &perf->sched[c->order[at - 1]] : NULL;
+	uint8_t *last = before ? &wanted[c->order[at - 1]] : NULL;
+	bool open = before && *last == JOIN_TASK;
+
+	if (open && before->next != ev->tid)
+		*last = JOIN_UNKNOWN;
+	if (map__get(target, ev->next))
+		return;
+	wanted[c->order[at]] = waited ? JOIN_TASK : open ? JOIN_UNKNOWN : JOIN_NOT;
+}
+
 int join__cpus(const struct join_perf *perf, const struct map *target,
 	       const struct join_waits *waits, uint8_t **ret)
 {
@@ -346,7 +363,7 @@ int join__cpus(const struct join_perf *perf, const struct map *target,
 	err = err ?: mark_migrations(&c, perf, target, waits);
 	for (size_t i = 0; !err && i < c.first[PERF_CPUS]; i++) {
 		open += c.marks[i];
-		wanted[c.order[i]] = open > 0 && !map__get(target, perf->sched[c.order[i]].next);
+		select_switch(&c, perf, target, i, open > 0, wanted);
 	}
 	cpus__deinit(&c);
 	if (err) {
@@ -357,16 +374,20 @@ int join__cpus(const struct join_perf *perf, const struct map *target,
 	return 0;
 }
 
-struct kernel_item join__cpu_item(const struct join_perf *perf, size_t i)
+struct kernel_item join__cpu_item(const struct join_perf *perf, size_t i, enum join_wanted how)
 {
 	const struct perf_sched *ev = &perf->sched[i];
-
-	return (struct kernel_item){
+	struct kernel_item item = {
 		.time = fit__time(&perf->clock, ev->time),
 		.kind = KERNEL_CPU,
-		.tid = ev->next,
+		.tid = KERNEL_NO_THREAD,
 		.cpu = ev->cpu,
-		.other_pid = ev->next ? perf_data__process(perf->data, ev->next) : 0,
-		.name = name_of(perf, ev->next_comm),
 	};
+
+	if (how == JOIN_UNKNOWN)
+		return item;
+	item.tid = ev->next;
+	item.other_pid = ev->next ? perf_data__process(perf->data, ev->next) : 0;
+	item.name = name_of(perf, ev->next_comm);
+	return item;
 }

@@ -87,13 +87,20 @@ struct join_gaps {
 /* Count the gaps in perf's file. 0 or -ENOMEM. */
 int join__gaps(const struct join_perf *perf, const struct map *target, struct join_gaps *ret);
 
+enum join_wanted {
+	JOIN_NOT,
+	JOIN_TASK, /* which task has the CPU from then on */
+	JOIN_UNKNOWN, /* that this is unknown from then on: the next switches are not selected, or are lost */
+};
+
 /*
  * Select the switches that show who occupied the CPUs: from the one before a wait to the one after
- * it. *ret has one byte per event of perf, 1 if selected; no threads of the target. 0 or -ENOMEM.
+ * it. *ret has one byte per event of perf, an enum join_wanted; no threads of the target. A switch after
+ * which perf's next one has another previous task than it should is followed by lost ones. 0 or -ENOMEM.
  */
 int join__cpus(const struct join_perf *perf, const struct map *target,
 	       const struct join_waits *waits, uint8_t **ret);
 /* The item for a selected switch. */
-struct kernel_item join__cpu_item(const struct join_perf *perf, size_t i);
+struct kernel_item join__cpu_item(const struct join_perf *perf, size_t i, enum join_wanted how);
 
 #endif

@@ -111,7 +111,7 @@ static int add_item(struct output *o, const struct kernel_item *item, bool write
 	o->added.wakings += item->kind == KERNEL_WAKING;
 	o->added.threads += item->kind == KERNEL_CREATED || item->kind == KERNEL_ENDED ||
 			    item->kind == KERNEL_NAMED;
-	o->added.cpus += item->kind == KERNEL_CPU;
+	o->added.cpus += item->kind == KERNEL_CPU && item->tid != KERNEL_NO_THREAD;
 	return kernel_writer__add(o->kernel, item);
 }
 
@@ -208,6 +208,7 @@ static int follow_before(struct output *o, uint64_t from)
 static int add_events(struct output *o, uint64_t from, uint64_t to)
 {
 	struct kernel_item core;
+	enum join_wanted wanted;
 	uint64_t time;
 	int err = 0;
 
@@ -219,8 +220,9 @@ static int add_events(struct output *o, uint64_t from, uint64_t to)
 			err = add_losses(o, time, true);
 			err = err ?: add_of_threads(o, o->next, true);
 		}
-		if (!err && o->job->alignment->wanted[o->next]) {
-			core = join__cpu_item(o->perf, o->next);
+		wanted = o->job->alignment->wanted[o->next];
+		if (!err && wanted) {
+			core = join__cpu_item(o->perf, o->next, wanted);
 			err = add_item(o, &core, true);
 		}
 	}

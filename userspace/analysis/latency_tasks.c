@@ -61,8 +61,8 @@ static int task_kind(struct latency *l, const struct kernel_item *item, uint32_t
 	struct trace_string name = item->name;
 	char text[32];
 
-	*ret = !tid ? TASK_IDLE : TASK_OWN;
-	if (!tid || item->kind == KERNEL_ON || kernel_threads__find(l->threads, tid))
+	*ret = !tid ? TASK_IDLE : tid == KERNEL_NO_THREAD ? TASK_UNKNOWN : TASK_OWN;
+	if (*ret != TASK_OWN || item->kind == KERNEL_ON || kernel_threads__find(l->threads, tid))
 		return 0;
 	if (!name.len) {
 		name.len = (uint32_t)snprintf(text, sizeof(text), "process %u", item->other_pid);

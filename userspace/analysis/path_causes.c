@@ -30,6 +30,8 @@ static void blame_thread(const struct walk *w, uint32_t tid, uint32_t pid, uint3
 {
 	uint32_t thread = path_history__find_thread(w->h, tid);
 
+	if (tid == KERNEL_NO_THREAD)
+		return;
 	seg->other = tid;
 	if (!tid) {
 		seg->cause = PATH_CAUSE_IDLE;

@@ -32,7 +32,11 @@ enum kernel_kind {
 	KERNEL_NAMED,	    /* name */
 	KERNEL_FAULT_BEGIN, /* value: the address */
 	KERNEL_FAULT_END,
-	KERNEL_CPU, /* PRIVATE_MACHINE: `cpu` runs another process's thread tid, or idle (0) */
+	/*
+	 * PRIVATE_MACHINE: `cpu` runs another process's thread tid, or is idle (0), or it is unknown what
+	 * it runs (KERNEL_NO_THREAD)
+	 */
+	KERNEL_CPU,
 	KERNEL_KIND_END
 };
 
@@ -65,10 +69,12 @@ enum kernel_run {
 	KERNEL_GONE,
 };
 
-#define KERNEL_NO_CALL	UINT32_MAX
+/* of KERNEL_CPU: it is unknown which thread has the CPU from then on */
+#define KERNEL_NO_THREAD UINT32_MAX
+#define KERNEL_NO_CALL	 UINT32_MAX
 /* the program passed the number -1, which no call has */
-#define KERNEL_BAD_CALL (UINT32_MAX - 1)
-#define KERNEL_NAME_MAX 16 /* bytes; longer names are truncated */
+#define KERNEL_BAD_CALL	 (UINT32_MAX - 1)
+#define KERNEL_NAME_MAX	 16 /* bytes; longer names are truncated */
 
 /* The state of a thread after the items so far. */
 struct kernel_thread {

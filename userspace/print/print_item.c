@@ -28,8 +28,8 @@ struct print_item print_item__of(const struct timeline *t, const struct kernel_i
 
 static void put_thread(struct out *o, uint32_t tid, uint32_t pid, struct trace_string name)
 {
-	if (!tid) {
-		out__text(o, "idle");
+	if (!tid || tid == KERNEL_NO_THREAD) {
+		out__text(o, tid ? "unknown" : "idle");
 		return;
 	}
 	out__char(o, 'm');
@@ -137,12 +137,18 @@ static void put_details(struct out *o, const struct print_item *i)
 	}
 }
 
+/* Not the idle task, nor one that is unknown */
+static bool has_thread(const struct kernel_item *item)
+{
+	return item->tid && item->tid != KERNEL_NO_THREAD;
+}
+
 void print__human_item(struct printer *p, const struct print_item *i, int64_t time)
 {
 	const struct kernel_item *item = i->item;
 	struct out *o = &p->out;
 
-	print__columns(p, time, item->tid ? item->tid : UINT64_MAX, UINT64_MAX, i->g,
+	print__columns(p, time, has_thread(item) ? item->tid : UINT64_MAX, UINT64_MAX, i->g,
 		       kernel__item(item->kind));
 	put_details(o, i);
 	while (o->len && o->data[o->len - 1] == ' ')
@@ -226,7 +232,10 @@ void print__json_item(struct printer *p, const struct print_item *i, int64_t tim
 
 	json__open(j, NULL, '{');
 	json__i64(j, "time", time);
-	json__u64(j, "m", item->tid);
+	if (item->tid == KERNEL_NO_THREAD)
+		json__null(j, "m");
+	else
+		json__u64(j, "m", item->tid);
 	if (i->g == UINT64_MAX)
 		json__null(j, "g");
 	else

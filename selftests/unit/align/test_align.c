@@ -192,7 +192,7 @@ TEST(joined)
 				       "1600 on_cpu 10 cpu0 other=900 - \n"
 				       "1700 named 10 cpu0 other=0 - worker\n"
 				       "1700 off_cpu 10 cpu0 other=901 preempted a name of 15 by\n"
-				       "1700 cpu 901 cpu0 other=0 - a name of 15 by\n"
+				       "1700 cpu 4294967295 cpu0 other=0 - \n"
 				       "1800 named 10 cpu0 other=0 - a name of 15 by\n"
 				       "1800 on_cpu 10 cpu0 other=0 - \n"
 				       "generation\n"
@@ -223,7 +223,7 @@ TEST(joined)
 		assert_int_equal(added.switches, 9);
 		assert_int_equal(added.wakings, 0);
 		assert_int_equal(added.threads, 9);
-		assert_int_equal(added.cpus, 1);
+		assert_int_equal(added.cpus, 0); /* the CPU was idle before the next switch */
 		assert_int_equal(added.bytes, size_of(scratch("after")) - size_of(from));
 		alignment__deinit(&a);
 	}

@@ -77,6 +77,17 @@ TEST(of_the_next_cpu)
 	expect_tasks("cc=4 ld=6 ");
 }
 
+/* From the second item on, the next switches of the CPU are not in the trace. */
+TEST(of_an_unknown_task)
+{
+	preempted();
+	ran(205, 0, 98, "cc");
+	ran(210, 0, KERNEL_NO_THREAD, "");
+	core(230, 7, 0);
+	event(240, EV_GO_DESTROY, 0, 0, 0);
+	expect_tasks("make=5 cc=5 (unknown)=20 ");
+}
+
 /* It still waits when the trace ends. */
 TEST(not_over)
 {
