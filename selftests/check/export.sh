@@ -112,7 +112,14 @@ reduce .[] as $e ({calls: {}, open: {}, on: {}, cpus: {}, last: 0}; .last = ([$e
 	elif $e.event == "off_cpu" then .on["CPU \($e.cpu)"] as $from | del(.on["CPU \($e.cpu)"]) |
 		if $from then .cpus["CPU \($e.cpu)"] += $e.time - $from else . end
 	else . end) | .last as $to | reduce .open[] as $open (.; add_call($open; $to)) |
-	reduce (.on | to_entries[]) as $on (.; .cpus[$on.key] += $to - $on.value) | {calls, cpus}'
+	reduce (.on | to_entries[]) as $on (.; .cpus[$on.key] += $to - $on.value) | {calls, cpus: (.cpus | map_values(select(. > 0)))}'
+
+# The time on each CPU of an export for Chrome, without that of other processes and what is unknown
+own_cpus='reduce (.traceEvents[] | select(.pid == 4)) as $e ({}; "\($e.tid)" as $track |
+	if $e.name == "thread_name" then .name[$track] = $e.args.name
+	elif $e.ph == "B" then .open[$track] = (if $e.args.thread and ($e.args.process | not) then $e.ts else null end)
+	elif $e.ph == "E" and .open[$track] then .cpus[.name[$track]] += (($e.ts - .open[$track]) * 1000 | round)
+	else . end) | .cpus'
 
 kernel()
 {
@@ -126,7 +133,8 @@ kernel()
 	same_text "$tmp/sums" "$tmp/expected" && jq -e 'map(.[0]) | add > 1000' "$tmp/sums" || return 1
 	$READER events --kernel --json "$RECORDED" | jq -S -n "$kernel_sums" >"$tmp/expected"
 	jq -S '{calls: (reduce (.slices.Threads | to_entries[] | select(.key | startswith("system calls of")).value | to_entries[]) as $c ({};
-		.[$c.key].count += $c.value.count | .[$c.key].ns += $c.value.ns)), cpus: (.slices.CPUs | map_values([.[].ns] | add))}' "$tmp/perfetto.json" >"$tmp/sums"
+		.[$c.key].count += $c.value.count | .[$c.key].ns += $c.value.ns)), cpus: $cpus[0]}' \
+		--slurpfile cpus <(jq "$own_cpus" "$tmp/chrome") "$tmp/perfetto.json" >"$tmp/sums"
 	same_text "$tmp/sums" "$tmp/expected"
 }
 

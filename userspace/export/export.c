@@ -423,6 +423,7 @@ int export__step(struct export *e, const struct timeline *t, const struct timeli
 	int err = 0;
 
 	e->kernel = timeline__threads(t);
+	e->in_loss = timeline__in_loss(t);
 	if (step->event)
 		export__count_until(e, step->event->time);
 	else if (step->item)
@@ -430,7 +431,7 @@ int export__step(struct export *e, const struct timeline *t, const struct timeli
 	if (step->event)
 		err = export__event(e, step->event);
 	if (!err && (step->table || step->loss))
-		err = export__refresh(e, step->table);
+		err = export__refresh(e, step, step->loss ? timeline__lost_from(t) : e->now);
 	if (!err && step->item)
 		err = export__item(e, t, step->item);
 	export__count(e);
@@ -454,10 +455,13 @@ static int finish_procs(struct export *e)
 	return 0;
 }
 
-int export__finish(struct export *e, struct error *error)
+int export__finish(struct export *e, int64_t end, struct error *error)
 {
-	int err = annotation_tracker__finish(&e->annotations, e->now);
+	int err;
 
+	if (end > e->now)
+		e->now = end;
+	err = annotation_tracker__finish(&e->annotations, e->now);
 	export__write_counts(e);
 	if (!err)
 		err = goroutine_tracker__finish(&e->goroutines);

@@ -29,7 +29,7 @@ void export__select(struct export *e, const struct selection *select, const stru
 /* Applies the next step of the timeline. 0 or a negative errno with the reason. */
 int export__step(struct export *e, const struct timeline *t, const struct timeline_step *step,
 		 struct error *error);
-/* The trace has ended: ends what is open. Errors as above. */
-int export__finish(struct export *e, struct error *error);
+/* The trace has ended: ends what is open, at `end` if that is after the last event. Errors as above. */
+int export__finish(struct export *e, int64_t end, struct error *error);
 
 #endif

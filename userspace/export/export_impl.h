@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the files that export a trace: export.c has goroutines and Ps, export_threads.c threads
- * and CPUs, export_ranges.c the garbage collector and counters, export_annotations.c tasks, regions
+ * Shared by the files that export a trace: export.c has goroutines and Ps, export_threads.c threads,
+ * export_cpus.c CPUs, export_ranges.c the garbage collector and counters, export_annotations.c tasks, regions
  * and logs, export_track.c tracks and lanes.
  */
 #ifndef EXPORT_EXPORT_IMPL_H
@@ -48,15 +48,29 @@ struct exported_thread {
 	struct lane calls, faults; /* its children */
 	uint64_t id;
 	uint64_t goroutine; /* that it runs, or is in a system call for; TRACE_NO_G: none */
-	uint8_t run;	    /* enum kernel_run */
+	uint8_t run;	    /* enum kernel_run, as it is shown: KERNEL_UNKNOWN during a loss */
 	bool named;	    /* its track has its name */
+	bool lost;	    /* its state was known before a loss */
 	uint64_t flow;	    /* of a wake-up */
 };
 
+/* What has a CPU since a switch. */
+struct cpu_run {
+	int64_t since;
+	uint32_t tid; /* KERNEL_NO_THREAD: unknown; 0: none, the CPU is idle */
+	bool other;   /* it is of another process */
+	uint8_t name_len;
+	char name[KERNEL_NAME_MAX];
+};
+
+/* export_cpus.c */
 struct exported_cpu {
 	struct lane lane; /* the threads that it executes */
 	uint64_t id;
-	uint32_t tid; /* of the last one; 0: none */
+	struct cpu_run now; /* its slice is written when it is known whether the next item agrees */
+	struct cpu_run
+		before; /* with `doubt`: until then, it waits for an item that confirms its end */
+	bool begun, doubt;
 };
 
 struct counter {
@@ -86,6 +100,7 @@ struct export
 	uint64_t last_track, flows; /* the last IDs that were assigned */
 	uint64_t visits;	    /* of threads and CPUs by export__refresh() */
 	bool started;
+	bool in_loss;			     /* kernel events of this moment may be missing */
 	const struct kernel_threads *kernel; /* after the current step */
 	const struct selection *select;	     /* of goroutines; NULL: all */
 	const struct map *matches;
@@ -138,10 +153,21 @@ struct exported_thread *export__thread(struct export *e, uint64_t id); /* NULL: 
 /* The goroutine begins to run on the thread at `time`, whose state may already be that it has no CPU. */
 void export__run_on(struct export *e, struct exported_thread *t, struct exported *g, int64_t time);
 int export__item(struct export *e, const struct timeline *t, const struct kernel_item *item);
-/* Kernel events were lost, or a generation's table of threads has come. 0 or -ENOMEM. */
-int export__refresh(struct export *e, bool table);
+/*
+ * Before an item of the step: kernel events were lost since `time`, or a generation's table of threads has
+ * come. 0 or -ENOMEM.
+ */
+int export__refresh(struct export *e, const struct timeline_step *step, int64_t time);
 int export__finish_threads(struct export *e); /* 0 or -ENOMEM */
 void export__free_threads(struct export *e);
+
+/* ---- export_cpus.c ---- */
+
+/* A thread has got, or left, a CPU. 0 or -ENOMEM. */
+int export__switch(struct export *e, const struct kernel_item *item);
+/* As export__refresh(), which calls it. 0 or -ENOMEM. */
+int export__refresh_cpus(struct export *e, bool loss, int64_t time);
+int export__finish_cpus(struct export *e); /* 0 or -ENOMEM */
 
 /* ---- export_ranges.c ---- */
 

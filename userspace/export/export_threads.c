@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Threads and CPUs of an export, from kernel events.
+ * Threads of an export, from kernel events.
  *
  * format/kernel.h computes the state of each thread after each item. When it changes, a new slice
  * begins on the thread's track of states; and while a goroutine that is running or in a system call
@@ -40,20 +40,6 @@ static struct lane *child_lane(struct export *e, struct exported_thread *t, stru
 	return lane;
 }
 
-static struct exported_cpu *export__cpu(struct export *e, uint64_t id)
-{
-	struct exported_cpu *cpu = map__get(&e->cpus, id);
-
-	if (cpu)
-		return cpu;
-	cpu = map__put_new(&e->cpus, id, sizeof(*cpu));
-	if (!cpu)
-		return NULL;
-	cpu->id = id;
-	export__lane(e, &cpu->lane, EXPORT_CPUS, 0, id, "CPU %" PRIu64, id);
-	return cpu;
-}
-
 /* ---- states of threads ---- */
 
 static bool waits(uint8_t run)
@@ -61,8 +47,15 @@ static bool waits(uint8_t run)
 	return run > KERNEL_RUNNING && run < KERNEL_GONE;
 }
 
+/* The state to show: during a loss none is known, except that a thread has ended. */
+static uint8_t run_of(const struct export *e, const struct kernel_thread *k)
+{
+	return e->in_loss && k->run != KERNEL_GONE ? KERNEL_UNKNOWN : k->run;
+}
+
 /* The slice for a state, with what it waits for. */
-static void fill_state(struct export *e, const struct kernel_thread *k, struct export_event *slice)
+static void fill_state(struct export *e, const struct kernel_thread *k, uint8_t run,
+		       struct export_event *slice)
 {
 	static const enum state of_run[] = {
 		[KERNEL_UNKNOWN] = STATE_KERNEL_UNKNOWN, [KERNEL_RUNNING] = STATE_ON_CPU,
@@ -72,93 +65,64 @@ static void fill_state(struct export *e, const struct kernel_thread *k, struct e
 	};
 	struct trace_string call = {};
 
-	slice->state = of_run[k->run];
+	slice->state = of_run[run];
 	slice->name = text_of(state_table[slice->state].name);
-	if (k->run == KERNEL_RUNNING)
+	if (run == KERNEL_RUNNING)
 		add_number(slice, "CPU", k->cpu);
-	if (waits(k->run) && k->call < KERNEL_BAD_CALL)
+	if (waits(run) && k->call < KERNEL_BAD_CALL)
 		call = kernel_threads__syscall(e->kernel, k->call);
 	if (call.len)
 		add_text(slice, "system call", call);
-	else if (waits(k->run) && k->in_fault)
+	else if (waits(run) && k->in_fault)
 		add_text(slice, "in", text_of("page fault"));
 }
 
-/* Within the slice of the goroutine's state: what its thread waits for. */
-static void nest(struct export *e, struct exported *g, const struct kernel_thread *k, int64_t time)
+/* Within the slice of the goroutine's state: what its thread waits for, or that this is unknown. */
+static void nest(struct export *e, const struct exported_thread *t, struct exported *g,
+		 const struct kernel_thread *k, int64_t time)
 {
 	struct export_event slice = {};
 
 	while (g->lane.depth > 1)
 		lane__end(e, &g->lane, time);
-	if (!g->lane.depth || !waits(k->run))
+	if (!g->lane.depth || (!waits(t->run) && !t->lost))
 		return;
-	fill_state(e, k, &slice);
+	fill_state(e, k, t->run, &slice);
 	lane__begin(e, &g->lane, time, &slice);
 }
 
 void export__run_on(struct export *e, struct exported_thread *t, struct exported *g, int64_t time)
 {
-	const struct kernel_thread *k = waits(t->run) && t->id <= UINT32_MAX ?
+	const struct kernel_thread *k = (waits(t->run) || t->lost) && t->id <= UINT32_MAX ?
 						kernel_threads__find(e->kernel, (uint32_t)t->id) :
 						NULL;
 
-	if (k && k->run == t->run)
-		nest(e, g, k, time);
+	if (k && run_of(e, k) == t->run)
+		nest(e, t, g, k, time);
 }
 
-static void set_state(struct export *e, struct exported_thread *t, const struct kernel_thread *k)
+/* `run`: run_of(). A state that is unknown is shown as such if there was a known one before. */
+static void set_state(struct export *e, struct exported_thread *t, const struct kernel_thread *k,
+		      uint8_t run, int64_t time)
 {
-	bool known = k->run > KERNEL_UNKNOWN && k->run < KERNEL_GONE;
 	struct export_event slice = { .flow_from = t->flow };
 	struct exported *g;
 
 	if (t->run == KERNEL_RUNNABLE)
 		e->counters[COUNTER_THREADS].value--;
-	if (k->run == KERNEL_RUNNABLE)
+	if (run == KERNEL_RUNNABLE)
 		e->counters[COUNTER_THREADS].value++;
-	t->run = k->run;
+	t->lost = run == KERNEL_UNKNOWN && t->run != KERNEL_GONE;
+	t->run = run;
 	t->flow = 0;
-	lane__close(e, &t->state, e->now);
-	if (known) {
-		fill_state(e, k, &slice);
-		lane__begin(e, child_lane(e, t, &t->state, 1, "state"), e->now, &slice);
+	lane__close(e, &t->state, time);
+	if (run == KERNEL_RUNNING || waits(run) || t->lost) {
+		fill_state(e, k, run, &slice);
+		lane__begin(e, child_lane(e, t, &t->state, 1, "state"), time, &slice);
 	}
 	g = t->goroutine == TRACE_NO_G ? NULL : export__goroutine(e, t->goroutine);
 	if (g && g->thread == t)
-		nest(e, g, k, e->now);
-}
-
-/* ---- CPUs ---- */
-
-/* `name`: of the thread; `other`: it is of another process. */
-static int take_cpu(struct export *e, uint64_t cpu, uint32_t tid, struct trace_string name,
-		    bool other)
-{
-	struct exported_cpu *c = export__cpu(e, cpu);
-	struct export_event slice = { .name = name.len ? name : text_of("thread"),
-				      .state = other ? STATE_OTHER_PROCESS : STATE_ON_CPU };
-
-	if (!c)
-		return -ENOMEM;
-	lane__close(e, &c->lane, e->now);
-	c->tid = tid;
-	if (!tid)
-		return 0;
-	add_number(&slice, "thread", tid);
-	if (other)
-		add_text(&slice, "process", text_of("another one"));
-	lane__begin(e, &c->lane, e->now, &slice);
-	return 0;
-}
-
-static int free_cpu(struct export *e, uint64_t cpu)
-{
-	struct exported_cpu *c = export__cpu(e, cpu);
-
-	if (c)
-		lane__close(e, &c->lane, e->now);
-	return c ? 0 : -ENOMEM;
+		nest(e, t, g, k, time);
 }
 
 /* ---- items ---- */
@@ -191,8 +155,8 @@ static void show_waker(struct export *e, const struct kernel_item *item)
 	struct exported_thread *t = tid ? map__get(&e->threads, tid) : NULL;
 	const struct kernel_thread *k = t ? kernel_threads__find(e->kernel, tid) : NULL;
 
-	if (k && k->run != t->run)
-		set_state(e, t, k);
+	if (k && run_of(e, k) != t->run)
+		set_state(e, t, k, run_of(e, k), e->now);
 }
 
 /* An arrow from the thread that woke this one, whose next state it leads to. */
@@ -252,30 +216,18 @@ static void apply_kind(struct export *e, struct exported_thread *t, const struct
 	}
 }
 
-static int use_cpu(struct export *e, const struct kernel_item *item, const struct kernel_thread *k)
-{
-	switch (item->kind) {
-	case KERNEL_ON:
-		return take_cpu(e, item->cpu, item->tid,
-				(struct trace_string){ k->name, k->name_len }, false);
-	case KERNEL_OFF:
-		return free_cpu(e, item->cpu);
-	default:
-		return 0;
-	}
-}
-
 int export__item(struct export *e, const struct timeline *t, const struct kernel_item *item)
 {
 	int64_t time = timeline__time(t, item->time), until = timeline__until(t);
 	const struct kernel_thread *k;
 	struct exported_thread *thread;
+	uint8_t run;
 
 	time = time < until ? time : until;
 	if (time > e->now)
 		e->now = time;
 	if (item->kind == KERNEL_CPU)
-		return take_cpu(e, item->cpu, item->tid, item->name, true);
+		return export__switch(e, item);
 	k = kernel_threads__find(e->kernel, item->tid);
 	thread = export__thread(e, item->tid);
 	if (!thread)
@@ -285,39 +237,36 @@ int export__item(struct export *e, const struct timeline *t, const struct kernel
 	if (!thread->named && k->name_len)
 		name_thread(e, thread, k);
 	show_waker(e, item);
-	if (item->kind == KERNEL_WAKING && k->run != thread->run)
+	run = run_of(e, k);
+	if (item->kind == KERNEL_WAKING && run != thread->run)
 		wake(e, thread, item);
-	if (k->run != thread->run)
-		set_state(e, thread, k);
+	if (run != thread->run)
+		set_state(e, thread, k, run, e->now);
 	apply_kind(e, thread, item, k);
-	return use_cpu(e, item, k);
+	if (item->kind == KERNEL_ON || item->kind == KERNEL_OFF)
+		return export__switch(e, item);
+	return 0;
 }
 
 /* ---- all threads ---- */
 
-static void refresh_thread(struct export *e, struct exported_thread *t)
+/* An item of the step sets the state of its thread later, at its own time. */
+static void refresh_thread(struct export *e, struct exported_thread *t,
+			   const struct timeline_step *step, int64_t time)
 {
-	static const struct kernel_thread unknown = { .run = KERNEL_UNKNOWN,
-						      .call = KERNEL_NO_CALL };
+	static const struct kernel_thread gone = { .run = KERNEL_GONE, .call = KERNEL_NO_CALL };
 	const struct kernel_thread *k =
 		t->id <= UINT32_MAX ? kernel_threads__find(e->kernel, (uint32_t)t->id) : NULL;
 
-	k = k ?: &unknown;
-	if (k->run != t->run)
-		set_state(e, t, k);
+	k = k ?: &gone;
+	if (step->loss && (t->run == KERNEL_RUNNING || waits(t->run)))
+		set_state(e, t, k, KERNEL_UNKNOWN, time);
+	if (!step->item && run_of(e, k) != t->run)
+		set_state(e, t, k, run_of(e, k), e->now);
 	if (k->call == KERNEL_NO_CALL)
 		lane__close(e, &t->calls, e->now);
 	if (!k->in_fault)
 		lane__close(e, &t->faults, e->now);
-}
-
-/* Ends what is on a CPU, unless its thread is known to be there still. */
-static void refresh_cpu(struct export *e, struct exported_cpu *cpu)
-{
-	const struct kernel_thread *k = kernel_threads__find(e->kernel, cpu->tid);
-
-	if (!k || k->run != KERNEL_RUNNING || k->cpu != cpu->id)
-		lane__close(e, &cpu->lane, e->now);
 }
 
 /* The threads of a generation's table. 0 or -ENOMEM. */
@@ -338,12 +287,12 @@ static int add_threads(struct export *e)
 	return err;
 }
 
-int export__refresh(struct export *e, bool table)
+int export__refresh(struct export *e, const struct timeline_step *step, int64_t time)
 {
 	size_t n;
 	struct map_slot *t;
 
-	if (table && add_threads(e))
+	if (step->table && add_threads(e))
 		return -ENOMEM;
 	e->visits += e->threads.n + e->cpus.n;
 	if (e->visits > VISITS_MAX)
@@ -352,13 +301,9 @@ int export__refresh(struct export *e, bool table)
 	if (!t)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		refresh_thread(e, t[i].value);
+		refresh_thread(e, t[i].value, step, time);
 	free(t);
-	t = map__sorted(&e->cpus, &n);
-	for (size_t i = 0; t && i < n; i++)
-		refresh_cpu(e, t[i].value);
-	free(t);
-	return t ? 0 : -ENOMEM;
+	return export__refresh_cpus(e, step->loss, time);
 }
 
 int export__finish_threads(struct export *e)
@@ -377,11 +322,7 @@ int export__finish_threads(struct export *e)
 		lane__close(e, &t->faults, e->now);
 	}
 	free(slot);
-	slot = map__sorted(&e->cpus, &n);
-	for (size_t i = 0; slot && i < n; i++)
-		lane__close(e, &((struct exported_cpu *)slot[i].value)->lane, e->now);
-	free(slot);
-	return slot ? 0 : -ENOMEM;
+	return export__finish_cpus(e);
 }
 
 void export__free_threads(struct export *e)

@@ -5,8 +5,8 @@
  *
  * Between export/export.c, which derives it from a trace, and a format: export/perfetto.c or
  * export/chrome.c. Slices of a track are nested: an end belongs to the begin before it that has
- * not ended. Each begin has an end. Times of one track do not decrease; those of the whole may, by
- * a little.
+ * not ended. Each begin has an end. Times of one track do not decrease; those of the whole may: the slice
+ * of a CPU is written when it has ended.
  */
 #ifndef EXPORT_SINK_H
 #define EXPORT_SINK_H

@@ -39,6 +39,7 @@ const struct state_row state_table[STATES] = {
 			    "a signal or a debugger stopped the thread", "#6b6b00", "#8f8f1a" },
 	[STATE_OTHER_PROCESS] = { "another process", "kernel-other",
 				  "a thread of another process has the CPU", "#f2cf2e", "#f7e46a" },
-	[STATE_KERNEL_UNKNOWN] = { "unknown", "kernel-unknown", "kernel events were lost",
+	[STATE_KERNEL_UNKNOWN] = { "unknown", "kernel-unknown",
+				   "kernel events were lost, or do not show what the CPU ran",
 				   "#4a4f57", "#c3cad2" },
 };

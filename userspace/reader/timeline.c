@@ -41,6 +41,7 @@ struct timeline {
 	struct losses go_lost; /* of Go's events */
 	uint64_t go_lost_to;   /* latest end of those that have begun; 0: none has */
 	bool in_loss;
+	uint64_t lost_from;	     /* see timeline__lost_from(), CLOCK_MONOTONIC */
 	struct private_short shorts; /* of all generations so far */
 	uint64_t visits;	     /* of threads, because of losses: here and by callers */
 	bool late_items;	     /* see timeline__keep_late_items() */
@@ -122,6 +123,11 @@ void timeline__keep_late_items(struct timeline *t)
 bool timeline__in_loss(const struct timeline *t)
 {
 	return t->in_loss;
+}
+
+int64_t timeline__lost_from(const struct timeline *t)
+{
+	return timeline__time(t, t->lost_from);
 }
 
 int64_t timeline__go_lost_to(const struct timeline *t)
@@ -245,6 +251,7 @@ static void pass_losses(struct timeline *t, uint64_t now)
 	if (l->next == before && t->in_loss == was_in)
 		return;
 	t->loss = true;
+	t->lost_from = l->at[before].from;
 	t->visits += t->threads.map.cap + (order ? order->m.n : 0);
 	if (t->visits > VISITS_MAX)
 		give_up(t);

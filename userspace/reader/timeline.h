@@ -83,6 +83,8 @@ int64_t timeline__until(const struct timeline *t);
 void timeline__keep_late_items(struct timeline *t);
 /* Whether kernel events of this moment may be missing: the state of threads is uncertain. */
 bool timeline__in_loss(const struct timeline *t);
+/* At a step with `loss`: when the loss began, in the trace's clock; of several the first one. */
+int64_t timeline__lost_from(const struct timeline *t);
 /*
  * At an event: when the latest loss of Go's events ended that has begun, in the trace's clock;
  * INT64_MIN: there was none. State changes before it may be missing, or be those that the recorder

@@ -446,27 +446,15 @@ int report_lanes__step(struct report_lanes *l, const struct timeline *t,
 	return export__step(l->export, t, step, error);
 }
 
-/* What is open at the end of a part lasts longer than to its last event. */
-static void close_part(struct report_lanes *l)
-{
-	void *value;
-
-	for (size_t i = 0; map__next(&l->lanes, &i, &value);) {
-		struct report_lane *lane = value;
-
-		close_track(l, lane, &lane->track, l->opts.to);
-		close_track(l, lane, &lane->kernel, l->opts.to);
-	}
-}
-
 int report_lanes__finish(struct report_lanes *l, struct error *error)
 {
 	int err;
 
 	add_states(l); /* before what is open ends with the trace */
-	if (l->opts.to)
-		close_part(l);
-	err = export__finish(l->export, error);
+	/* What is open at the end of a part lasts longer than to its last event. */
+	err = export__finish(l->export,
+			     l->opts.to ? (int64_t)((uint64_t)l->start + l->opts.to) : INT64_MIN,
+			     error);
 	if (err)
 		return err;
 	mmu__finish(&l->mmu, l->now);

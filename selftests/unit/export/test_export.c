@@ -95,7 +95,7 @@ static void expect(const char *expected)
 {
 	struct error error = {};
 
-	assert_int_equal(export__finish(export, &error), 0);
+	assert_int_equal(export__finish(export, INT64_MIN, &error), 0);
 	fflush(lines);
 	assert_string_equal(text, expected);
 }
@@ -140,6 +140,78 @@ TEST(arrows)
 	       "50 ]6 \n"
 	       "50 ]4 \n"
 	       "50 ]3 \n"
+	       "end\n");
+}
+
+/* An item of a CPU at a time in us. The threads 7 and 8 are the target's, `other` is the previous or next one. */
+static void cpu_item(int64_t us, enum kernel_kind kind, uint32_t tid, uint32_t other)
+{
+	static struct kernel_threads threads;
+	const struct kernel_item item = { .kind = (uint8_t)kind,
+					  .tid = tid,
+					  .other = other,
+					  .name = { "make", kind == KERNEL_ON ? 0 : 4 } };
+
+	if (!threads.map.n)
+		for (uint32_t own = 7; own <= 8; own++)
+			assert_int_equal(
+				kernel_threads__set(&threads,
+						    &(struct kernel_thread){ .tid = own,
+									     .name = "own",
+									     .name_len = 3 }),
+				0);
+	export->kernel = &threads;
+	export->now = us * 1000;
+	assert_int_equal(export__switch(export, &item), 0);
+}
+
+/* What had the CPU between two items is known only if both agree. */
+TEST(cpus)
+{
+	cpu_item(100, KERNEL_ON, 7, 99);
+	cpu_item(200, KERNEL_OFF, 7, 99);
+	cpu_item(300, KERNEL_ON, 8, 99);
+	cpu_item(400, KERNEL_OFF, 8, 7);
+	cpu_item(400, KERNEL_ON, 7, 8);
+	cpu_item(500, KERNEL_OFF, 7, 0); /* then idle, as the next item says, too */
+	cpu_item(600, KERNEL_ON, 7, 0);
+	cpu_item(700, KERNEL_ON, 8, 99); /* that 7 left is missing */
+	cpu_item(800, KERNEL_OFF, 8, 0);
+	cpu_item(900, KERNEL_ON, 8, 99); /* and that 99 came */
+	expect("1<0 CPU 0\n"
+	       "100000 [1 own\n200000 ]1 \n"
+	       "200000 [1 make\n300000 ]1 \n"
+	       "300000 [1 own\n400000 ]1 \n"
+	       "400000 [1 own\n500000 ]1 \n"
+	       "600000 [1 unknown\n700000 ]1 \n"
+	       "700000 [1 own\n800000 ]1 \n"
+	       "800000 [1 unknown\n900000 ]1 \n"
+	       "end\n");
+}
+
+/* With items of `gotrace align`, which do not have the previous thread, and whose clock is 3 us off */
+TEST(cpus_of_two_recordings)
+{
+	cpu_item(100, KERNEL_ON, 7, 0);
+	cpu_item(197, KERNEL_CPU, 99, 0);
+	cpu_item(200, KERNEL_OFF, 7, 99);
+	cpu_item(250, KERNEL_CPU, 98, 0);
+	cpu_item(300, KERNEL_ON, 7, 98);
+	cpu_item(400, KERNEL_OFF, 7, 99);
+	cpu_item(403, KERNEL_CPU, 99, 0);
+	cpu_item(450, KERNEL_CPU, KERNEL_NO_THREAD, 0);
+	cpu_item(500, KERNEL_ON, 7, 98);
+	cpu_item(600, KERNEL_CPU, 99, 0); /* that 7 left is missing */
+	cpu_item(700, KERNEL_CPU, 0, 0);
+	expect("1<0 CPU 0\n"
+	       "100000 [1 own\n197000 ]1 \n"
+	       "197000 [1 make\n250000 ]1 \n"
+	       "250000 [1 make\n300000 ]1 \n"
+	       "300000 [1 own\n400000 ]1 \n"
+	       "400000 [1 make\n450000 ]1 \n"
+	       "450000 [1 unknown\n500000 ]1 \n"
+	       "500000 [1 unknown\n600000 ]1 \n"
+	       "600000 [1 make\n700000 ]1 \n"
 	       "end\n");
 }
 

@@ -79,7 +79,7 @@ static int convert_timeline(const struct arguments *a, struct timeline *t, struc
 	if (!err && more < 0)
 		err = more;
 	if (!err)
-		err = export__finish(e, error);
+		err = export__finish(e, INT64_MIN, error);
 	export__destroy(e);
 	export_sink__destroy(sink);
 	return err;
