@@ -337,11 +337,18 @@ void latency__pass(struct latency *l, int64_t time)
 int latency__step(struct latency *l, const struct timeline *t, const struct timeline_step *step,
 		  struct error *error)
 {
+	static const struct kernel_threads unknown;
 	const struct kernel_threads *threads = timeline__threads(t);
 	int err = 0;
 
-	if (step->loss)
+	/* The item has changed its thread already: until its time, the state of that is unknown, too. */
+	if (step->loss && step->item) {
+		latency__pass(l, timeline__lost_from(t));
+		err = latency__forget(l, &unknown, true, error);
+		l->in_loss = timeline__in_loss(t);
+	} else if (step->loss) {
 		err = latency__forget(l, threads, timeline__in_loss(t), error);
+	}
 	if (err)
 		return err;
 	if (step->item)
