@@ -6,6 +6,7 @@ class LaneView {
 	static LABEL = 210;
 	static STRIP = 14; // where the strip of the thread's state begins in a row
 	static AXIS = 22;
+	static NOTHING = 1e-12; // of a pixel: what remains of sums that are 0 is less
 
 	spansOf(lane) {
 		const fetched = this.fetched.get(lane.id);
@@ -117,32 +118,30 @@ class LaneView {
 		this.drawStates(c, times, always ? group.lanes.length : 0, y + 2, LaneView.ROW - 5);
 	}
 
-	// Each state is one area from the bottom, over which the states below it are drawn: a rectangle for each
-	// column and state takes several times as long. `whole`: what has the full height; 0: the greatest sum
+	// The states are stacked from the bottom. Parts of a pixel are added up, so that the ink of a state is exactly
+	// its share. `whole`: what has the full height; 0: the greatest sum
 	drawStates(c, times, whole, y, height) {
-		const left = this.label(), bottom = y + height, used = times.map((_, i) => i).filter(i => times[i]);
-		const sums = new Float64Array(Math.floor(this.width())), tops = used.map(i => times[i].map((part, x) => sums[x] += part));
-		const scale = height / (whole || Math.max(...sums) || 1);
-		for (let i = used.length - 1; i >= 0; i--) {
-			c.fillStyle = this.colors[STATES[used[i]].kind];
-			c.beginPath();
-			c.moveTo(left, bottom);
-			let top = 0;
-			tops[i].forEach((sum, x) => {
-				if (sum === top)
-					return;
-				c.lineTo(left + x, bottom - top * scale);
-				c.lineTo(left + x, bottom - sum * scale);
-				top = sum;
-			});
-			c.lineTo(left + sums.length, bottom - top * scale);
-			c.lineTo(left + sums.length, bottom);
-			c.fill();
-		}
+		const left = this.label(), bottom = y + height, width = Math.floor(this.width()), sums = new Float64Array(width);
+		times.forEach(time => time?.forEach((part, x) => { sums[x] += part; }));
+		const scale = height / (whole || sums.reduce((a, b) => Math.max(a, b), 0) || 1), below = new Float64Array(width);
+		c.clearRect(left, y, width, height);
+		c.globalCompositeOperation = "lighter";
+		times.forEach((time, state) => {
+			c.fillStyle = this.colors[STATES[state].kind];
+			for (let x = 0, end; time && x < width; x = end) {
+				const part = time[x], base = below[x];
+				below[x] += part;
+				for (end = x + 1; end < width && time[end] === part && below[end] === base; end++)
+					below[end] += part;
+				if (part > LaneView.NOTHING)
+					c.fillRect(left + x, bottom - (base + part) * scale, end - x, part * scale);
+			}
+		});
+		c.globalCompositeOperation = "source-over";
 		// What is too short to be seen gets a mark below.
 		c.fillStyle = this.colors.faint;
 		sums.forEach((sum, x) => {
-			if (sum > 1e-12 && sum * scale < 0.5) // what remains of sums that are 0 is less
+			if (sum > LaneView.NOTHING && sum * scale < 0.5)
 				c.fillRect(left + x, bottom, 1, 1);
 		});
 	}
