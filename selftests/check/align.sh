@@ -185,6 +185,14 @@ competitor_is_running()
 	[ "$(cat "$tmp/competitor")" -ge 20 ]
 }
 
+# What an export shows of the CPUs is what perf has, or unknown.
+cpus_match_perf()
+{
+	align kernel mono && $READER export chrome "$tmp/joined" -o "$tmp/chrome" --force || return 1
+	python3 selftests/report/cpus.py "$tmp/chrome" "$tmp/script" "$($READER events --json "$tmp/joined" | head -n 1 | jq .time)" >"$tmp/said" || { cat "$tmp/said"; return 1; }
+	note "$(cat "$tmp/said")"
+}
+
 # NAME: the clock was fitted, and the times match the recording with CLOCK_MONOTONIC
 is_fitted()
 {
@@ -355,6 +363,7 @@ if try "perf is installed" selftests/deps.sh linux-perf && try "the reader build
 	try "traces of Go 1.21 and older" extract_corpus "$ORACLE_GO" && try "a run, recorded five times" record_run; then
 	try "CPU competitors match perf script" competitors_match_perf
 	try "the CPU-bound competitor was running" competitor_is_running
+	try "CPUs in an export match perf script" cpus_match_perf
 	in_all try "default clock" is_fitted none
 	in_all try "CLOCK_MONOTONIC_RAW" is_fitted raw
 	in_all try "a trace of runtime/trace gets kernel events" gets_kernel_events

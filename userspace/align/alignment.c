@@ -151,28 +151,6 @@ static int add_others(struct alignment *a)
 	return err;
 }
 
-/* For a trace without kernel events: the times at which its threads waited, from perf. */
-static int follow_threads(struct alignment *a)
-{
-	struct join_waits *waits = &a->side.waits;
-	const struct join_perf *perf = &a->join;
-	struct kernel_item item[2];
-	uint64_t time, end = join_perf__end(perf);
-	size_t at = 0;
-	unsigned int n;
-	int err = 0;
-
-	for (size_t i = 0; !err && i < perf->n; i++) {
-		time = fit__time(&perf->clock, perf->sched[i].time);
-		if (join_perf__pass_losses(perf, &at, time))
-			join_waits__lose(waits, fit__time(&perf->clock, perf->losses[at - 1].to));
-		n = join__items(perf, &a->target, i, item);
-		for (unsigned int k = 0; !err && k < n; k++)
-			err = join_waits__item(waits, &item[k]);
-	}
-	return err ?: join_waits__end(waits, end < a->side.to ? end : a->side.to);
-}
-
 /*
  * In a recording of one process, or of some CPUs, threads leave a CPU without ever having got it,
  * and other tasks are missing. In a recording of the whole machine few switches are missing, but
@@ -212,9 +190,7 @@ static int align(struct alignment *a, struct error *error)
 	if (!err && !a->side.has_kernel)
 		err = add_others(a);
 	err = err ?: check_whole(a, error);
-	if (!err && !a->side.has_kernel)
-		err = follow_threads(a);
-	return err ?: join__cpus(&a->join, &a->target, &a->side.waits, &a->wanted);
+	return err ?: join__cpus(&a->join, &a->target, a->side.generation[0].from, &a->wanted);
 }
 
 int alignment__make(struct alignment *ret, struct side *side, struct perf_data *perf,

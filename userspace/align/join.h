@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Selects the events of perf to add to the trace: who occupied the CPUs that the target's threads
- * waited for and, if the trace has no kernel events, the states of those threads.
+ * Selects the events of perf to add to the trace: who occupied the CPUs and, if the trace has no
+ * kernel events, the states of the target's threads.
  *
  * Input: align/perfdata.h (events), align/fit.h (their times), align/side.c (the trace). Output:
- * align/write.c. Memory: 24 bytes per wait, one bit per event.
+ * align/write.c. Memory: one byte per event.
  */
 #ifndef ALIGN_JOIN_H
 #define ALIGN_JOIN_H
@@ -12,32 +12,6 @@
 #include "align/fit.h"
 #include "align/perfdata.h"
 #include "format/kernel.h"
-
-/* A thread was runnable without a CPU. */
-struct join_wait {
-	uint64_t from, to; /* CLOCK_MONOTONIC */
-	uint32_t tid;
-	uint32_t cpu; /* one of the CPUs that it waited for */
-};
-
-/* Follows the target's threads through the kernel events and stores when they waited; {} is empty. */
-struct join_waits {
-	struct kernel_threads threads;
-	struct join_wait *at; /* by end */
-	size_t n, cap;
-};
-
-void join_waits__deinit(struct join_waits *w);
-/*
- * State of a thread at the start of a generation; for a known thread, what was lost since. 0 or
- * -ENOMEM.
- */
-int join_waits__thread(struct join_waits *w, const struct kernel_thread *thread);
-int join_waits__item(struct join_waits *w, const struct kernel_item *item); /* 0 or -ENOMEM */
-/* Events were lost: the states of threads before `time` are unknown from now on. */
-void join_waits__lose(struct join_waits *w, uint64_t time);
-int join_waits__end(struct join_waits *w,
-		    uint64_t time); /* of waits that have not ended; 0 or -ENOMEM */
 
 /* perf's events, and how to interpret them. */
 struct join_perf {
@@ -89,17 +63,18 @@ int join__gaps(const struct join_perf *perf, const struct map *target, struct jo
 
 enum join_wanted {
 	JOIN_NOT,
-	JOIN_TASK, /* which task has the CPU from then on */
-	JOIN_UNKNOWN, /* that this is unknown from then on: the next switches are not selected, or are lost */
+	JOIN_TASK,    /* which task has the CPU from then on */
+	JOIN_UNKNOWN, /* that this is unknown from then on: the next switches were lost */
 };
 
 /*
- * Select the switches that show who occupied the CPUs: from the one before a wait to the one after
- * it. *ret has one byte per event of perf, an enum join_wanted; no threads of the target. A switch after
- * which perf's next one has another previous task than it should is followed by lost ones. 0 or -ENOMEM.
+ * Select the switches that show who occupied the CPUs: all but those to threads of the target, which the
+ * trace has itself, and but those that are followed by another one of their CPU by the time `from`. A
+ * switch is followed by lost ones if the next one of its CPU is from another task. *ret has one byte per
+ * event of perf, an enum join_wanted. 0 or -ENOMEM.
  */
-int join__cpus(const struct join_perf *perf, const struct map *target,
-	       const struct join_waits *waits, uint8_t **ret);
+int join__cpus(const struct join_perf *perf, const struct map *target, uint64_t from,
+	       uint8_t **ret);
 /* The item for a selected switch. */
 struct kernel_item join__cpu_item(const struct join_perf *perf, size_t i, enum join_wanted how);
 

@@ -55,13 +55,11 @@ static int add_items(struct side *s, struct kernel_reader *r)
 
 	while (!err && kernel_reader__thread(r, &thread)) {
 		err = add_thread(s, thread.tid);
-		err = err ?: join_waits__thread(&s->waits, &thread);
 	}
 	while (!err && kernel_reader__item(r, &item)) {
 		if (item.kind == KERNEL_ON || item.kind == KERNEL_OFF)
 			err = add_switch(s, &item);
 		err = err ?: add_thread(s, item.tid);
-		err = err ?: join_waits__item(&s->waits, &item);
 	}
 	return err;
 }
@@ -182,7 +180,6 @@ int side__read(struct side *ret, struct reader *r, struct error *error)
 	err = s.latest ? read_events(&s, r, error) : -ENOMEM;
 	if (!err && !s.ngenerations)
 		err = error__set(error, -ENODATA, "the trace has no events");
-	err = err ?: join_waits__end(&s.waits, s.to);
 	free(s.latest);
 	s.latest = NULL;
 	if (err) {
@@ -199,5 +196,4 @@ void side__deinit(struct side *s)
 	free(s->generation);
 	free(s->switches);
 	map__deinit(&s->threads);
-	join_waits__deinit(&s->waits);
 }

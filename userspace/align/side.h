@@ -3,8 +3,8 @@
  * What `gotrace align` needs to know about the trace before it can add to it.
  *
  * Input: reader/reader.c, and format/kernel.h for kernel events. Output: align/fit.c (switches),
- * align/join.c (threads and their waits), align/write.c (generations). Memory: 24 bytes per switch
- * and wait, 24 per generation.
+ * align/join.c (threads), align/write.c (generations). Memory: 24 bytes per switch and per
+ * generation.
  */
 #ifndef ALIGN_SIDE_H
 #define ALIGN_SIDE_H
@@ -26,7 +26,6 @@ struct side {
 	struct fit_switch *switches; /* of the target's threads, by time */
 	size_t nswitches, switches_cap;
 	struct map threads; /* the target's, by tid */
-	struct join_waits waits;
 	bool has_kernel;
 	size_t *latest; /* while it is read: by CPU, its last switch + 1 */
 };

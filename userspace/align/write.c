@@ -179,14 +179,39 @@ static int add_losses(struct output *o, uint64_t until, bool write)
 	return err;
 }
 
-/* After perf's last event the states of threads are unknown: the trace may continue. */
+/* From now on it is unknown what the CPUs run. */
+static int add_end_of_cpus(struct output *o, uint64_t time)
+{
+	bool *seen = calloc(PERF_CPUS, sizeof(*seen));
+	int err = seen ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < o->perf->n; i++)
+		if (o->perf->sched[i].kind == PERF_SWITCH)
+			seen[o->perf->sched[i].cpu] = true;
+	for (unsigned int cpu = 0; !err && cpu < PERF_CPUS; cpu++)
+		if (seen[cpu])
+			err = add_item(o,
+				       &(struct kernel_item){ .time = time,
+							      .kind = KERNEL_CPU,
+							      .tid = KERNEL_NO_THREAD,
+							      .cpu = (uint16_t)cpu },
+				       true);
+	free(seen);
+	return err;
+}
+
+/* After perf's last event the states of threads and CPUs are unknown: the trace may continue. */
 static int add_end(struct output *o)
 {
 	const uint64_t last = join_perf__end(o->perf);
+	int err;
 
-	if (o->ended || o->side->has_kernel || o->next < o->perf->n)
+	if (o->ended || o->next < o->perf->n)
 		return 0;
 	o->ended = true;
+	err = last < o->side->generation[0].from ? 0 : add_end_of_cpus(o, last + 1);
+	if (err || o->side->has_kernel)
+		return err;
 	kernel_threads__lose(&o->threads);
 	return private__append_loss(
 		&o->losses,

@@ -202,10 +202,13 @@ TEST(joined)
 				       "thread 900 sleeping\n"
 				       "2400 named 11 cpu1 other=0 - worker\n"
 				       "2400 off_cpu 11 cpu1 other=0 sleeping \n"
+				       "2400 cpu 0 cpu1 other=0 - \n"
 				       "2500 named 10 cpu0 other=0 - worker\n"
 				       "2500 off_cpu 10 cpu0 other=900 sleeping a name of 15 by\n"
 				       "2500 named 900 cpu0 other=0 - a name of 15 by\n"
-				       "2500 on_cpu 900 cpu0 other=10 - \n";
+				       "2500 on_cpu 900 cpu0 other=10 - \n"
+				       "2501 cpu 4294967295 cpu0 other=0 - \n"
+				       "2501 cpu 4294967295 cpu1 other=0 - \n";
 	struct align_added added;
 	struct alignment a;
 	const char *from;
@@ -223,7 +226,7 @@ TEST(joined)
 		assert_int_equal(added.switches, 9);
 		assert_int_equal(added.wakings, 0);
 		assert_int_equal(added.threads, 9);
-		assert_int_equal(added.cpus, 0); /* the CPU was idle before the next switch */
+		assert_int_equal(added.cpus, 1); /* CPU 0 was idle before the next switch */
 		assert_int_equal(added.bytes, size_of(scratch("after")) - size_of(from));
 		alignment__deinit(&a);
 	}
@@ -288,12 +291,17 @@ TEST(joined_to_kernel_events)
 {
 	static const char expected[] = "generation\n"
 				       "made by: a test\n"
+				       "500 cpu 901 cpu0 other=0 - a name of 15 by\n"
 				       "1100 on_cpu 10 cpu0 other=0 - \n"
 				       "1200 off_cpu 12 cpu1 other=0 sleeping \n"
+				       "1200 cpu 903 cpu1 other=0 - a name of 15 by\n"
 				       "1500 off_cpu 10 cpu0 other=901 preempted \n"
 				       "1500 cpu 901 cpu0 other=0 - a name of 15 by\n"
 				       "1600 cpu 902 cpu0 other=0 - a name of 15 by\n"
-				       "1700 on_cpu 10 cpu0 other=902 - \n";
+				       "1700 on_cpu 10 cpu0 other=902 - \n"
+				       "1800 cpu 901 cpu0 other=0 - a name of 15 by\n"
+				       "1801 cpu 4294967295 cpu0 other=0 - \n"
+				       "1801 cpu 4294967295 cpu1 other=0 - \n";
 	const char *from = made_trace_with_kernel();
 	struct made_perf *m = made_perf();
 	struct align_added added;
@@ -312,6 +320,6 @@ TEST(joined_to_kernel_events)
 	assert_string_equal(text_of_items, expected);
 	assert_int_equal(added.switches, 0);
 	assert_int_equal(added.threads, 0);
-	assert_int_equal(added.cpus, 2);
+	assert_int_equal(added.cpus, 5);
 	alignment__deinit(&a);
 }

@@ -212,47 +212,6 @@ TEST(with_a_clock_of_its_own)
 	alignment__deinit(&a);
 }
 
-/* What a thread did before a loss that is over is not known: it does not wait over that. */
-TEST(waits_end_with_a_loss)
-{
-	for (int loss = 0; loss <= 1; loss++) {
-		struct made_perf *m = made_perf();
-		struct alignment a;
-		struct error err;
-
-		made_switch(m, BEGIN + 100, 0, 0, 0, STRANGER);
-		made_switch(m, BEGIN + 1000, 1, 10, 0, STRANGER); /* preempted */
-		if (loss)
-			made_lost_at(m, 4, BEGIN + 2000, 1);
-		made_switch(m, BEGIN + 3000, 2, 0, 0, STRANGER);
-		made_switch(m, BEGIN + 4000, 1, 0, 0, 10);
-		ok(make(&a, 0, m, &err));
-		assert_int_equal(a.side.waits.n, !loss);
-		if (!loss) {
-			assert_int_equal(a.side.waits.at[0].from, BEGIN + 1000);
-			assert_int_equal(a.side.waits.at[0].to, BEGIN + 4000);
-		}
-		alignment__deinit(&a);
-	}
-}
-
-/* A thread that still waits does so until perf's file or the trace ends, whichever is first. */
-TEST(waits_at_the_end)
-{
-	for (int later = 0; later <= 1; later++) {
-		struct made_perf *m = made_perf();
-		struct alignment a;
-		struct error err;
-
-		made_switch(m, BEGIN + 1000, 1, 10, 0, STRANGER);
-		made_switch(m, BEGIN + (later ? 400 : 200) * MS, 0, 0, 0, STRANGER);
-		ok(make(&a, 0, m, &err));
-		assert_int_equal(a.side.waits.n, 1);
-		assert_int_equal(a.side.waits.at[0].to, later ? a.side.to : BEGIN + 200 * MS);
-		alignment__deinit(&a);
-	}
-}
-
 TEST(names_of_clocks)
 {
 	static const struct {
