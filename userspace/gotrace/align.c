@@ -58,7 +58,7 @@ static const struct argp parser = {
 	"FILE --perf PERF.DATA -o OUT",
 	"Merges a trace with scheduler events that perf recorded at the same time: which tasks "
 	"occupied the CPUs and, if the trace has no kernel "
-	"events, the context switches and wake-ups of those threads. Timestamps of a clock other "
+	"events, the context switches and wake-ups of the target's threads. Timestamps of a clock other "
 	"than CLOCK_MONOTONIC are aligned by the context switches that both files contain; this "
 	"requires a trace of gotrace-bpf record --events kernel.",
 };
