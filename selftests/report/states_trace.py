@@ -4,7 +4,8 @@ write(path) writes the trace, whose bytes follow the formats of Go and gotrace-p
 shows: for each lane of a report, (from, to, kind) of its states, in ns after the first event.
 
 Goroutine 1 and CPU 0 are in one state after the other, each for tens of ms. From 0 to 400 ms goroutines 2 and 3
-and the CPUs 1 and 2 change their state every few us. From 900 to 940 ms kernel events are lost.
+and the CPUs 1 and 2 change their state every few us. From 641 to 659 ms Go's events are lost, from 900 to 940 ms those
+of the kernel.
 """
 import collections
 
@@ -13,6 +14,7 @@ LENGTH = 10**9
 CYCLE = 100_000  # of the goroutines and CPUs that change often
 CYCLES_END = 400_000_000
 LOST = (900_000_000, 940_000_000)
+GO_LOST = (641_000_000, 659_000_000)
 NO_M = 2**64 - 1
 OTHER, THIRD = 900, 901  # threads of other processes
 
@@ -22,7 +24,7 @@ STW_BEGIN, STW_END, GC_BEGIN, GC_END, HEAP_ALLOC, TASK_BEGIN, TASK_END = 26, 27,
 ON, OFF = 1, 2
 PREEMPTED, _, THROTTLED, SLEEPING, DISK, STOPPED = range(6)
 LOSSES, THREADS, KERNEL = 2, 6, 7  # private records
-GT_CPU_ON = 56
+GT_EXECUTE, GT_CPU_ON = 1, 56
 
 MS = 1_000_000
 
@@ -105,7 +107,8 @@ class Trace:
             threads += leb(len(one)) + one
         yield THREADS, leb(START) + threads
         yield KERNEL, self.kernel()
-        yield LOSSES, lebs(GT_CPU_ON, 10, START + LOST[0], LOST[1] - LOST[0])
+        yield LOSSES, lebs(GT_EXECUTE, 10, START + GO_LOST[0], GO_LOST[1] - GO_LOST[0],
+                           GT_CPU_ON, 10, START + LOST[0], LOST[1] - LOST[0])
 
     def tables(self):
         parts = list(self.strings)
@@ -223,11 +226,21 @@ def goroutine_3(t):
 def others(t):
     """A task, a GC cycle and a pause, of goroutine 2"""
     for time, kind, args in ((100, TASK_BEGIN, (1, 0, 3, 0)), (399, TASK_END, (1, 0)), (450, GC_BEGIN, (1, 0)), (550, GC_END, (2,)),
-                             (560, STW_BEGIN, (2, 0)), (590, STW_END, ()), (1000, HEAP_ALLOC, (1,))):
+                             (560, STW_BEGIN, (2, 0)), (590, STW_END, ()), (659, HEAP_ALLOC, (1,)), (1000, HEAP_ALLOC, (1,))):
         t.event(102, time * MS, kind, *args)
     t.show("task:0", 100 * MS, 399 * MS, "task")
     t.show("gc", 450 * MS, 550 * MS, "gc")
     t.show("stw", 560 * MS, 590 * MS, "stw")
+
+
+def without_loss(spans):
+    """States of a goroutine, which are unknown while Go's events are lost"""
+    start, end = GO_LOST
+    for a, b, kind in spans:
+        yield a, min(b, start), kind
+        if a < end and b > start:
+            yield max(a, start), min(b, end), "unknown"
+        yield max(a, end), b, kind
 
 
 def write(path):
@@ -238,4 +251,6 @@ def write(path):
     for part in (goroutine_1, thread_101, goroutine_2, goroutine_3, others):
         part(t)
     t.write(path)
+    for lane in ("g:1", "g:2", "g:3"):
+        t.shown[lane] = list(without_loss(t.shown[lane]))
     return {lane: [span for span in spans if span[1] > span[0]] for lane, spans in t.shown.items()}

@@ -24,7 +24,7 @@ struct export *export__create(struct export_sink *sink)
 	if (!e)
 		return NULL;
 	e->sink = sink;
-	e->now = INT64_MIN;
+	e->now = e->go_lost_to = INT64_MIN;
 	e->names = intern__create();
 	if (!e->names) {
 		free(e);
@@ -303,7 +303,7 @@ static int goroutine__enter(void *context, void *goroutine, const struct trace_e
 	if (err || !is_state(m->to))
 		return err;
 	g->flow = 0;
-	slice.state = state_of(m->to);
+	slice.state = e->go_lost ? STATE_UNKNOWN : state_of(m->to);
 	slice.name = state_name(slice.state, m, text, sizeof(text));
 	if (ev->type == EV_GO_UNBLOCK || ev->type == EV_GO_SWITCH ||
 	    ev->type == EV_GO_SWITCH_DESTROY)
@@ -417,18 +417,67 @@ static int result(struct export *e, int err, struct error *error)
 	return err ? error__set(error, err, "out of memory") : 0;
 }
 
+/* ---- losses of Go's events ---- */
+
+/* Its present slice ends at `time`, and one for its state, or that this is unknown, begins. */
+static void show_again(struct export *e, struct exported *g, int64_t time)
+{
+	struct export_event slice = {};
+
+	if (!g->lane.depth)
+		return;
+	slice.state = e->go_lost ? STATE_UNKNOWN : state_of(g->go.state);
+	slice.name = text_of(state_table[slice.state].name);
+	lane__close(e, &g->lane, time);
+	lane__begin(e, &g->lane, time, &slice);
+	if (g->thread)
+		export__run_on(e, g->thread, g, time);
+}
+
+static int show_all_again(struct export *e, bool lost, int64_t time)
+{
+	size_t n;
+	struct map_slot *slot;
+
+	e->go_lost = lost;
+	e->visits += e->goroutines.goroutines.n;
+	if (e->visits > EXPORT_VISITS_MAX)
+		return 0;
+	slot = map__sorted(&e->goroutines.goroutines, &n);
+	for (size_t i = 0; slot && i < n; i++)
+		show_again(e, slot[i].value, time);
+	free(slot);
+	return slot ? 0 : -ENOMEM;
+}
+
+/* Before a step at `time`: what goroutines do during a loss is unknown. */
+static int pass_go_loss(struct export *e, const struct timeline *t, int64_t time)
+{
+	int64_t to = timeline__go_lost_to(t);
+	int err = 0;
+
+	if (e->go_lost && time >= e->go_lost_to)
+		err = show_all_again(e, false, e->go_lost_to);
+	if (err || to <= e->go_lost_to)
+		return err;
+	e->go_lost_to = to;
+	err = show_all_again(e, true, timeline__go_lost_from(t));
+	if (!err && time >= to)
+		err = show_all_again(e, false, to);
+	return err;
+}
+
 int export__step(struct export *e, const struct timeline *t, const struct timeline_step *step,
 		 struct error *error)
 {
-	int err = 0;
+	int64_t time = step->event ? step->event->time : timeline__time(t, step->item->time);
+	int err;
 
 	e->kernel = timeline__threads(t);
 	e->in_loss = timeline__in_loss(t);
-	if (step->event)
-		export__count_until(e, step->event->time);
-	else if (step->item)
-		export__count_until(e, timeline__time(t, step->item->time));
-	if (step->event)
+	export__count_until(e, time);
+	err = pass_go_loss(e, t, time);
+	if (!err && step->event)
 		err = export__event(e, step->event);
 	if (!err && (step->table || step->loss))
 		err = export__refresh(e, step, step->loss ? timeline__lost_from(t) : e->now);

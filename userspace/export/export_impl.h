@@ -14,6 +14,12 @@
 #include "export/export.h"
 
 /*
+ * Of goroutines, threads and CPUs, after losses: a trace with more was made to slow this down
+ * (timeline.c).
+ */
+#define EXPORT_VISITS_MAX (1u << 30)
+
+/*
  * A track with one open slice at most, or with `depth` nested ones. {}: not described yet, or of a goroutine
  * that is not selected; then it has no events.
  */
@@ -98,9 +104,11 @@ struct export
 	struct task_lanes tasks;
 	int64_t now;		    /* never decreases */
 	uint64_t last_track, flows; /* the last IDs that were assigned */
-	uint64_t visits;	    /* of threads and CPUs by export__refresh() */
+	uint64_t visits;	    /* of goroutines, threads and CPUs, after losses */
 	bool started;
-	bool in_loss;			     /* kernel events of this moment may be missing */
+	bool in_loss;	    /* kernel events of this moment may be missing */
+	int64_t go_lost_to; /* end of the latest loss of Go's events; INT64_MIN: there was none */
+	bool go_lost;	    /* until then, the states of goroutines are shown as unknown */
 	const struct kernel_threads *kernel; /* after the current step */
 	const struct selection *select;	     /* of goroutines; NULL: all */
 	const struct map *matches;

@@ -14,9 +14,6 @@
 
 #include "export/export_impl.h"
 
-/* Of threads and CPUs after losses: a trace with more was made to slow this down (timeline.c). */
-#define VISITS_MAX (1u << 30)
-
 struct exported_thread *export__thread(struct export *e, uint64_t id)
 {
 	struct exported_thread *t = map__get(&e->threads, id);
@@ -295,7 +292,7 @@ int export__refresh(struct export *e, const struct timeline_step *step, int64_t 
 	if (step->table && add_threads(e))
 		return -ENOMEM;
 	e->visits += e->threads.n + e->cpus.n;
-	if (e->visits > VISITS_MAX)
+	if (e->visits > EXPORT_VISITS_MAX)
 		return 0;
 	t = map__sorted(&e->threads, &n);
 	if (!t)

@@ -40,6 +40,7 @@ struct timeline {
 	struct losses lost;    /* of kernel events */
 	struct losses go_lost; /* of Go's events */
 	uint64_t go_lost_to;   /* latest end of those that have begun; 0: none has */
+	uint64_t go_lost_from; /* the begin of that one */
 	bool in_loss;
 	uint64_t lost_from;	     /* see timeline__lost_from(), CLOCK_MONOTONIC */
 	struct private_short shorts; /* of all generations so far */
@@ -133,6 +134,11 @@ int64_t timeline__lost_from(const struct timeline *t)
 int64_t timeline__go_lost_to(const struct timeline *t)
 {
 	return t->go_lost_to ? timeline__time(t, t->go_lost_to) : INT64_MIN;
+}
+
+int64_t timeline__go_lost_from(const struct timeline *t)
+{
+	return timeline__time(t, t->go_lost_from);
 }
 
 /* ---- generations ---- */
@@ -264,8 +270,10 @@ static void pass_go_losses(struct timeline *t, uint64_t now)
 	struct losses *l = &t->go_lost;
 
 	for (; l->next < l->n && l->at[l->next].from <= now; l->next++)
-		if (t->go_lost_to < l->at[l->next].to)
+		if (t->go_lost_to < l->at[l->next].to) {
 			t->go_lost_to = l->at[l->next].to;
+			t->go_lost_from = l->at[l->next].from;
+		}
 }
 
 /* Reads the initial state of the threads. A thread that is not in the table has ended. */

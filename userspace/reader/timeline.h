@@ -91,5 +91,7 @@ int64_t timeline__lost_from(const struct timeline *t);
  * inserted to keep the trace valid.
  */
 int64_t timeline__go_lost_to(const struct timeline *t);
+/* When that loss began. */
+int64_t timeline__go_lost_from(const struct timeline *t);
 
 #endif
