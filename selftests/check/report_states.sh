@@ -79,6 +79,7 @@ if try "the reader builds" build_reader && try "the browser and schemas are inst
 	try "a page with two states swapped" detects data swapped 'runnable has 0.180 of the area, expected 0.820'
 	try "a page that ignores durations" detects data durations 'from 10 to 390 ms: running has'
 	try "a page that ignores shares of merged intervals" detects merged shares 'from 10 to 390 ms'
+	try "a page that tints up to the greatest value" detects data tint 'the overview is tinted up to 30.0 pixels, expected 23.3'
 	try "a page that omits unknown states" detects data unknown 'kernel-unknown has 0.000 of the area, expected 1.000'
 fi
 ktap_end

@@ -25,6 +25,8 @@ import states_trace
 MS = states_trace.MS
 MARK = 'id="gotrace-data">'
 LABEL, ROW = 210, 20  # of lanes.js
+LANES = "#lanes canvas"
+PANEL, ABOVE, TINT = 48, 16, 0.4  # of overview.js: height, what is above the greatest value, coverage
 WIDTH = 2560
 # Lanes and times in ms in which their states have known shares. " kernel": the strip below a goroutine
 AREAS = [
@@ -40,6 +42,7 @@ MUTANTS = {
     "swapped": ("s.mixState[mix] = s.state[s.n];", "s.mixState[mix] = [1, 0][s.state[s.n]] ?? s.state[s.n];"),
     "durations": ("time[first] += share * (Math.min(end, first + 1) - begin);", "time[first] = Math.max(time[first], share);"),
     "shares": ("s.mixShare[mix++] = numbers.next() / SPAN_WHOLE;", "s.mixShare[mix++] = numbers.next() && 1;"),
+    "tint": ("mean[x] += p.mean *", "mean[x] += p.most *"),
     "unknown": ("for (let i = spanAfter(s, this.from); i < s.n && s.begin[i] < this.to; i++) {",
                 "for (let i = spanAfter(s, this.from); i < s.n && s.begin[i] < this.to; i++) { if (STATES[s.state[i]].name === 'unknown') continue;"),
 }
@@ -187,9 +190,9 @@ def rows_of(data, folded=None):
     return rows
 
 
-# Sums of red, green, blue and coverage, each times the coverage, of areas of the lanes' canvas, as means
-READ = """(areas => {
-	const canvas = document.querySelector('#lanes canvas'), c = canvas.getContext('2d');
+# Sums of red, green, blue and coverage, each times the coverage, of areas of a canvas, as means
+READ = """((areas, canvas) => {
+	const c = canvas.getContext('2d');
 	return areas.map(([x, y, width, height]) => {
 		const p = c.getImageData(x, y, width, height).data, sum = [0, 0, 0, 0];
 		for (let i = 0; i < p.length; i += 4)
@@ -197,7 +200,7 @@ READ = """(areas => {
 				sum[k] += (k < 3 ? p[i + k] : 255) * p[i + 3] / 255;
 		return sum.map(s => s / (width * height));
 	});
-})(%s)"""
+})(%s, document.querySelector('%s'))"""
 
 
 def parts_of(mean, colors):
@@ -235,7 +238,7 @@ async def check_lanes(tab, data, truth, table, theme):
         x = LABEL + round(start * MS * scale)
         areas.append((x, y, LABEL + round(end * MS * scale) - x, 4 if kernel else 11 if "kernel" in data["lanes"][[l["id"] for l in data["lanes"]].index(lane)] else 15))
         wanted.append(shares(truth[name], (x - LABEL) / scale, (x - LABEL + areas[-1][2]) / scale))
-    means = await tab.value(READ % json.dumps(areas))
+    means = await tab.value(READ % (json.dumps(areas), LANES))
     worst = [check_area(f"{theme}: {name} from {start} to {end} ms", mean, share, table)
              for (name, start, end), mean, share in zip(AREAS, means, wanted)]
     print(f"{theme}: {len(areas)} areas with {len({kind for share in wanted for kind in share})} states, shares differ by at most {100 * max(worst):.1f} %")
@@ -254,10 +257,27 @@ async def check_folded(tab, data, truth, table, theme):
     for name in cpus:
         for kind, share in shares(truth[name], 10 * MS, 90 * MS).items():
             wanted[kind] = wanted.get(kind, 0) + share / len(cpus)
-    [mean] = await tab.value(READ % json.dumps([area]))
+    [mean] = await tab.value(READ % (json.dumps([area]), LANES))
     check_area(f"{theme}: the folded group of CPUs", mean, wanted, table)
     for kind in ("mousePressed", "mouseReleased"):
         await tab.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, x=box["left"] + 20, y=box["top"] + y + 10)
+
+
+async def check_overview(tab, data, truth, theme):
+    """The tint below the curve of running goroutines ends at their mean number. The visible range, which is tinted, too, is elsewhere."""
+    start, end = 10, 90
+    await tab.value(f"location.hash = '#from={500 * MS}&to={600 * MS}'")
+    await tab.value("[...document.querySelectorAll('#timeline .legend button')].filter(button => (button.ariaPressed === 'true') !== "
+                    "button.textContent.startsWith('Running')).forEach(button => button.click())")
+    await tab.value("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+    mean = sum(share for name, spans in truth.items() if name[0] == "g" and " " not in name
+               for kind, share in shares(spans, start * MS, end * MS).items() if kind == "running")
+    scale = await tab.value("document.querySelector('#overview').clientWidth") / data["trace"]["ns"]
+    top, bottom = ABOVE + 2, PANEL - 1  # without the lines
+    [tint] = await tab.value(READ % (json.dumps([[round(start * MS * scale), top, round((end - start) * MS * scale), bottom - top]]), "#overview"))
+    got = tint[3] / 255 / TINT * (bottom - top) + PANEL - bottom
+    wanted = mean * (PANEL - ABOVE) / 3  # all three goroutines run at times
+    expect(abs(got - wanted) <= 0.1 * wanted, f"{theme}: the overview is tinted up to {got:.1f} pixels, expected {wanted:.1f}")
 
 
 def css(color):
@@ -297,6 +317,7 @@ async def check_pixels(url, data, truth):
             await check_lanes(tab, data, truth, table, theme)
             await check_folded(tab, data, truth, table, theme)
             await check_texts(tab, data, table, theme)
+            await check_overview(tab, data, truth, theme)
         expect(not tab.errors, f"errors: {tab.errors}")
 
 
