@@ -28,6 +28,29 @@ same_events()
 	[ $ours -eq $theirs ] && same_text "$tmp/ours.txt" "$tmp/theirs.txt"
 }
 
+# TRACE: each member of the JSON, printed as canonical text by another program
+same_json()
+{
+	$READER events --json --stacks "$1" | python3 selftests/canonical.py events >"$tmp/ours.txt" &&
+		$REFERENCE/events "$1" | sed 's/ transition_stack=\[-\]//' >"$tmp/theirs.txt" && [ -s "$tmp/theirs.txt" ] &&
+		same_text "$tmp/ours.txt" "$tmp/theirs.txt" && same_types "$1"
+}
+
+# TRACE: as many of each type as in the file, and the generations. The two events behind a switch are derived.
+same_types()
+{
+	go_trace "$ORACLE_GO" -d=wire "$1" >"$tmp/wire" || return 1
+	$READER events --json "$1" | jq -r '.event' | awk 'skip { skip--; next } /^GoSwitch/ { skip = 2 } $1 != "Sync"' |
+		sort | uniq -c >"$tmp/ours.txt"
+	sed -n 's/^\([A-Z][A-Za-z]*\).*/\1/p' "$tmp/wire" | grep -vxE \
+		'Trace|EventBatch|Stacks?|Strings?|CPUSamples|Frequency|Sync|ClockSnapshot|ExperimentalBatch|EndOfGeneration' |
+		sort | uniq -c >"$tmp/theirs.txt"
+	same_text "$tmp/ours.txt" "$tmp/theirs.txt" || return 1
+	$READER events --json "$1" | jq '.generation // empty' >"$tmp/ours.txt"
+	sed -n 's/^EventBatch gen=\([0-9]*\).*/\1/p' "$tmp/wire" | uniq >"$tmp/theirs.txt"
+	same_text "$tmp/ours.txt" "$tmp/theirs.txt"
+}
+
 # The traces have the features that they are meant to cover.
 worth_comparing()
 {
@@ -55,6 +78,9 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "traces have several generations and experiments" worth_comparing
 	for trace in "$CORPUS"/runs/*.trace "$CORPUS/$ORACLE_GO"/v2/*.trace "$CORPUS/$ORACLE_GO"/v1/*; do
 		try "$(basename "$trace" .trace)" same_events "$trace"
+	done
+	for trace in "$CORPUS"/runs/{short-*,allocfree-*}.trace "$CORPUS/$ORACLE_GO"/v2/go122-annotations*.trace; do
+		try "$(basename "$trace" .trace): JSON" same_json "$trace"
 	done
 	for version in 1.22 1.23 1.25 1.26; do
 		try "recorded as $version" same_of_recording "$ORACLE_GO" --format-version $version
