@@ -3,6 +3,7 @@
 """Prints JSON of gotrace as the canonical text of Go's reader (selftests/reference/CANONICAL.md).
 
     gotrace events --json --stacks FILE | canonical.py events
+    gotrace goroutines --all --json FILE | canonical.py goroutines
 
 Texts must be UTF-8. "transition_stack=[-]" is omitted: JSON has no stack of a transition that has none.
 """
@@ -76,4 +77,36 @@ def events():
         print(e["time"], e["kind"], *context, DETAILS[e["kind"]](e), stack(e.get("stack", [])), sep="\t")
 
 
-{"events": events}[sys.argv[1]]()
+def durations(values):
+    named = sorted((d["name"].encode(), f"{quoted(d['name'])}={d['time']}") for d in values)
+    return "[" + ";".join(text for _, text in named) + "]"
+
+
+def stats(s):
+    return [f"{name}={s[name]}" for name in ("exec", "sched_wait", "syscall", "syscall_block", "total")] + [
+        f"block={durations(s['block'])}", f"ranges={durations(s['ranges'])}"]
+
+
+def at(time, never):
+    return never if time is None else time
+
+
+def ids(values):
+    return "[" + ";".join(str(at(value, -1)) for value in values) + "]"
+
+
+def goroutines():
+    data = json.load(sys.stdin)
+    for g in sorted(data["goroutines"], key=lambda g: g["id"]):
+        times = [f"{name}={at(g[name], 0)}" for name in ("created", "started", "ended")]
+        print("goroutine", g["id"], quoted(g["name"]), f"pc={g['pc']:x}", *times, *stats(g), sep="\t")
+        for r in g["regions"]:
+            print("region", g["id"], f"task={r['task']}", quoted(r["name"]), f"start={at(r['start'], -1)}",
+                  f"end={at(r['end'], -1)}", *stats(r), sep="\t")
+    for t in sorted(data["tasks"], key=lambda t: t["id"]):
+        lists = [f"{name}={ids(t[name])}" for name in ("children", "goroutines", "regions", "logs")]
+        print("task", t["id"], quoted(t["name"]), f"parent={at(t['parent'], NO_TASK)}", f"start={at(t['start'], -1)}",
+              f"end={at(t['end'], -1)}", *lists, sep="\t")
+
+
+{"events": events, "goroutines": goroutines}[sys.argv[1]]()

@@ -40,6 +40,30 @@ same_goroutines() # TRACE
 		$compare "$tmp/ours.txt" "$tmp/theirs.txt"
 }
 
+# Go counts the time without a P of a system call that has not ended twice, and takes it from syscall_block:
+# these sums are the same.
+summed()
+{
+	awk -F '\t' -v OFS='\t' '$1 != "task" {
+		for (i = 4; i <= NF; i++) {
+			split($i, part, "=")
+			at[part[1]] = i
+			value[part[1]] = part[2]
+		}
+		$at["sched_wait"] = sprintf("sched_wait=%.0f", value["sched_wait"] + value["syscall_block"])
+		$at["syscall"] = sprintf("syscall=%.0f", value["syscall"] + value["syscall_block"])
+		$at["syscall_block"] = ""
+	} { print }'
+}
+
+# TRACE: each member of the JSON, printed as canonical text by another program
+same_json()
+{
+	$READER goroutines --all --json "$1" | python3 selftests/canonical.py goroutines | summed >"$tmp/ours.txt" &&
+		$REFERENCE/goroutines "$1" | summed >"$tmp/theirs.txt" && [ -s "$tmp/theirs.txt" ] &&
+		same_text "$tmp/ours.txt" "$tmp/theirs.txt"
+}
+
 # The times of each goroutine, function and region are not negative and add up to its total; the
 # time of GC mark workers is part of their running time.
 adds_up() # TRACE
@@ -165,6 +189,9 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 		try "$(basename "$trace" .trace)" same_goroutines "$trace"
 		try "$(basename "$trace" .trace): times add up" adds_up "$trace"
 		try "$(basename "$trace" .trace): extremes" same_extremes "$trace" 0
+	done
+	for trace in "$CORPUS"/runs/short-*.trace "$CORPUS/$ORACLE_GO"/v2/go122-{annotations,task-across}*.trace; do
+		try "$(basename "$trace" .trace): JSON" same_json "$trace"
 	done
 	try "extremes of a long run" same_extremes "$CORPUS/runs/long-$ORACLE_GO.trace" 5
 	try "extremes, without a goroutine that began before" began_before
