@@ -64,6 +64,56 @@ same_json()
 		same_text "$tmp/ours.txt" "$tmp/theirs.txt"
 }
 
+# TRACE: GC WORK, from single events: time in which a goroutine runs while a mark assist or a sweep of it is open.
+# The columns of the table are sums of the reasons by their names.
+same_columns()
+{
+	python3 - $READER "$1" <<-'EOF'
+		import collections, json, re, subprocess, sys
+		def run(*options):
+		    return subprocess.run([sys.argv[1], *options, sys.argv[2]], capture_output=True, text=True, check=True).stdout
+		state, since, work, ranges = {}, {}, collections.Counter(), collections.defaultdict(set)
+		def spend(g, time):
+		    if state.get(g) == "Running" and ranges[g]:
+		        work[g] += time - since[g]
+		    since[g] = time
+		for line in run("events", "--json").splitlines():
+		    e = json.loads(line)
+		    g = e.get("goroutine", e["g"])
+		    if e["kind"] == "StateTransition" and "goroutine" in e:
+		        spend(g, e["time"])
+		        state[g] = e["to"]
+		    elif e["kind"].startswith("Range") and e["name"] in ("GC mark assist", "GC incremental sweep") and g is not None:
+		        spend(g, e["time"])
+		        (set.discard if e["kind"] == "RangeEnd" else set.add)(ranges[g], e["name"])
+		for g in list(state):
+		    spend(g, e["time"])
+		wrong = [(g["id"], g["gc_work"], work[g["id"]]) for g in json.loads(run("goroutines", "--all", "--json"))["goroutines"]
+		         if g["gc_work"] != work[g["id"]]]
+		def column(reason):
+		    return ("NETWORK" if reason == "network" else "GC" if "GC " in reason
+		            else "SYNC" if re.search("chan|sync|select", reason) else "OTHER")
+		def ns(cell):
+		    number, unit = re.fullmatch(r"([\d.]+)(\D*)", cell).groups()
+		    return float(number) * {"": 0, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "m": 6e10, "h": 3.6e12}[unit]
+		head, *rows = run("goroutines").splitlines()
+		heads = re.split(r"\s{2,}", head.strip())
+		groups = json.loads(run("goroutines", "--json"))["groups"]
+		for row, group in zip(rows, groups):
+		    want = collections.Counter({"EXEC": group["exec"], "SCHED": group["sched_wait"], "TOTAL": group["total"],
+		                                "SYSCALL": group["syscall"] + group["syscall_block"], "GC WORK": group["gc_work"]})
+		    want["OTHER"] = group["unknown"]
+		    for block in group["block"]:
+		        want[column(block["name"])] += block["time"]
+		    for name, cell in zip(heads, row.split()):
+		        if name == "COUNT" and int(cell) != group["count"] or name in want and abs(ns(cell) - want[name]) > 0.06 * want[name]:
+		            wrong.append((group["name"], name, cell, want[name]))
+		print(*wrong[:10], sep="\n")
+		print(f"{len(work)} goroutines with work for the collector, {len(groups)} rows with {len(heads)} columns")
+		sys.exit(bool(wrong) or len(heads) < 9)
+	EOF
+}
+
 # The times of each goroutine, function and region are not negative and add up to its total; the
 # time of GC mark workers is part of their running time.
 adds_up() # TRACE
@@ -192,6 +242,9 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	done
 	for trace in "$CORPUS"/runs/short-*.trace "$CORPUS/$ORACLE_GO"/v2/go122-{annotations,task-across}*.trace; do
 		try "$(basename "$trace" .trace): JSON" same_json "$trace"
+	done
+	for trace in "$CORPUS"/runs/long-*.trace; do
+		try "$(basename "$trace" .trace): columns, and work for the collector" same_columns "$trace"
 	done
 	try "extremes of a long run" same_extremes "$CORPUS/runs/long-$ORACLE_GO.trace" 5
 	try "extremes, without a goroutine that began before" began_before
