@@ -80,6 +80,46 @@ same_world() # TRACE: goroutines, threads, Ps, generations, times
 			"$(($(grep -c '	Sync	' "$tmp/events.txt") - 1))"
 }
 
+# TRACE: the other figures of goroutines, samples, generations and clocks, from the events of Go's reader and from
+# the header and the tables of the file
+same_details()
+{
+	figures "$1" && $READER check --json "$1" >"$tmp/check.json" && $REFERENCE/events "$1" >"$tmp/events.txt" &&
+		go_trace "$ORACLE_GO" -d=wire "$1" >"$tmp/wire" || return 1
+	{
+		echo "format go$(head -c 12 "$1" | cut -d ' ' -f 2)"
+		awk -F '\t' '
+			$2 == "StateTransition" && match($6, /^goroutine=[0-9]+ [A-Za-z]+->[A-Za-z]+/) {
+				split(substr($6, 11, RLENGTH - 10), part, /[ >]/)
+				from = part[2]
+				sub(/-$/, "", from)
+				before = !(part[1] in seen) && from != "NotExist"
+				present += before
+				alive += (before && part[3] != "NotExist") || from == "NotExist"
+				alive -= !before && part[3] == "NotExist"
+				most = alive > most ? alive : most
+				seen[part[1]]
+			}
+			{ samples += $2 == "StackSample" }
+			$2 == "Sync" && begin != "" { print "generation", begin, last, clock }
+			$2 == "Sync" { begin = $1; clock = $6 ~ /trace=/ ? $6 : "-"; sub(/^n=[0-9]* /, "", clock) }
+			{ first = first == "" ? $1 : first; last = $1 }
+			END { print "goroutines", present, most; print "samples", samples + 0; printf "duration %.0f\n", last - first }' "$tmp/events.txt"
+		sed -n 's/^EventBatch gen=\([0-9]*\).*/number \1/p' "$tmp/wire" | uniq
+		grep -c '^String\b' "$tmp/wire" | sed 's/^/strings /'
+		grep -c '^Stack\b' "$tmp/wire" | sed 's/^/stacks /'
+	} | sort >"$tmp/theirs.txt"
+	figure '"format \(.format)", "goroutines \(.goroutines.present) \(.goroutines.most_alive)", "samples \(.samples)",
+		"duration \(.duration)", "strings \(.strings)", "stacks \(.stacks)", (.generations[] | "number \(.number)",
+		"generation \(.start) \(.end) " + (.clock | if . then "trace=\(.time) mono=\(.mono) wall=\(.wall_sec)." +
+			("00000000\(.wall_nsec)" | .[-9:]) else "-" end))' | sort >"$tmp/ours.txt"
+	[ -s "$tmp/theirs.txt" ] && diff "$tmp/ours.txt" "$tmp/theirs.txt" &&
+		figure '.strings == ([.generations[].strings] | add) and .stacks == ([.generations[].stacks] | add) and
+			([.generations[] | .offset + .bytes] == [.generations[1:][].offset, .bytes]) and .generations[0].offset == 16' | grep -qx true &&
+		same_figure check "$(jq -c '[.ok, .format, .generations, .goroutines, .start, .end]' "$tmp/check.json")" \
+			"$(figure '[true, .format, (.generations | length), .goroutines.seen, .start, .end] | @json')"
+}
+
 same_by_any_way() # TRACE: as a file, on stdin, through a pipe, compressed
 {
 	local way
@@ -191,6 +231,7 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 		try "$(basename "$trace" .trace): types" same_types "$trace"
 		try "$(basename "$trace" .trace): one count of events" one_count "$trace"
 		try "$(basename "$trace" .trace): goroutines, threads, Ps" same_world "$trace"
+		try "$(basename "$trace" .trace): details" same_details "$trace"
 	done
 	for trace in $(in_all echo "$CORPUS/$ORACLE_GO"/v1/*); do
 		try "$(basename "$trace"): goroutines, threads, Ps" same_world "$trace"
