@@ -56,11 +56,42 @@ window_equals() # TRACE WINDOW [last]
 			"$($READER histogram --of $kind --json "${range[@]}" "$trace" |
 				jq -c '[.count, .sum_ns]')" || return 1
 	done
+	same assists "$(jq .gc_assist_ns <<<"$window")" \
+		"$($READER latency --json "${range[@]}" "$trace" | jq '[.functions[].of_which.gc_assist_ns] | add')" || return 1
 	same requests "$(jq -cS '.requests | sort_by(.name)' <<<"$window")" \
 		"$($READER requests --json "${range[@]}" "$trace" |
 			jq -cS '[.requests[] | select(.count > 0) | {name, count, errors, total_ns}] | sort_by(.name)')" || return 1
 	same states "$(jq -r '.goroutines | "\(.runnable) \(.running) \(.waiting) \(.syscall)"' <<<"$window")" \
 		"$(states_at "$trace" "$(jq .to <<<"$window")")"
+}
+
+# TRACE: the numbers of each window of $tmp/windows, from the events between its bounds. A window begins with the Sync
+# of a generation; heap and GOMAXPROCS are the last values up to its end.
+numbers_equal()
+{
+	$READER events --kernel --json "$1" 2>"$tmp/err" | python3 -c '
+import json, sys
+windows = [json.loads(line) for line in open(sys.argv[1])]
+metrics = {"/sched/gomaxprocs:threads": "gomaxprocs", "/memory/classes/heap/objects:bytes": "heap", "/gc/heap/goal:bytes": "heap_goal"}
+last, want, syncs = dict.fromkeys(metrics.values(), 0), [], []
+for line in sys.stdin:
+    e = json.loads(line)
+    if e["event"] == "Sync":
+        syncs.append(e["time"])
+        if e["time"] in [w["from"] for w in windows]:
+            want.append({"from": e["time"], "created": 0, "ended": 0, "kernel_events": 0, **last})
+    elif e["kind"] == "StateTransition" and "goroutine" in e:
+        want[-1]["created"] += e["from"] == "NotExist"
+        want[-1]["ended"] += e["to"] == "NotExist"
+    elif e["kind"] == "Metric":
+        want[-1][metrics[e["name"]]] = last[metrics[e["name"]]] = e["value"]
+    want[-1]["kernel_events"] += e["kind"] == "Kernel"
+for i, w in enumerate(want):
+    w["to"] = want[i + 1]["from"] if i + 1 < len(want) else syncs[-1]
+have = [{name: w[name] for name in want[0]} for w in windows]
+if have != want:
+    sys.exit(f"{have}\nby the events {want}")' "$tmp/windows" &&
+		same lost "$(jq -s 'map(.lost) | add' "$tmp/windows")" "$($READER stat --json "$1" | jq '.private.lost // 0')"
 }
 
 windows_equal() # TRACE LEAST: it has at least so many windows
@@ -70,6 +101,7 @@ windows_equal() # TRACE LEAST: it has at least so many windows
 	$READER top --interval 1s --json "$1" >"$tmp/windows" || return 1
 	all=$(wc -l <"$tmp/windows")
 	[ "$all" -ge "$2" ] || { echo "$all windows"; return 1; }
+	numbers_equal "$1" || return 1
 	while read -r window; do
 		n=$((n + 1))
 		# all of a long trace would take long, and the last one differs
