@@ -31,7 +31,24 @@ matches_the_trace()
 		[ "$(jq '.events' "$tmp/json")" -eq "$(jq '[.generations[].counts[]] | add' "$tmp/json")" ] &&
 		[ "$(jq '.events' "$tmp/json")" -le "$events" ] &&
 		[ "$(jq '.generations[0].offset' "$tmp/json")" -eq 16 ] &&
-		[ "$(jq '.start' "$tmp/json")" -eq "$($READER events --canonical "$trace" | sed -n '1s/\t.*//p')" ]
+		[ "$(jq '.start' "$tmp/json")" -eq "$($READER events --canonical "$trace" | sed -n '1s/\t.*//p')" ] &&
+		generations_match
+}
+
+# Sizes are those of the files, the times of each generation those of the events of Go's reader, and its place and
+# number those of `gotrace stat`.
+generations_match()
+{
+	$REFERENCE/events "$trace" | awk -F '\t' '
+		$2 == "Sync" && sync != "" { print sync, first, last }
+		$2 == "Sync" { sync = $1; first = "" }
+		$2 != "Sync" { first = first == "" ? $1 : first; last = $1 }' >"$tmp/theirs.txt"
+	jq -r '.generations[] | "\(.sync) \(.first) \(.last)"' "$tmp/json" >"$tmp/ours.txt"
+	[ -s "$tmp/theirs.txt" ] && same_text "$tmp/ours.txt" "$tmp/theirs.txt" &&
+		[ "$(jq .bytes "$tmp/json")" -eq "$(stat -c %s "$trace.idx")" ] &&
+		[ "$(jq .trace_bytes "$tmp/json")" -eq "$(stat -c %s "$trace")" ] &&
+		$READER stat --json "$trace" | jq -e --slurpfile index "$tmp/json" \
+			'[.generations[] | [.number, .offset, .events]] == [$index[0].generations[] | [.generation, .offset, .events]]'
 }
 
 # MS: nanoseconds from the trace's begin to its first event that is at least so many milliseconds
