@@ -14,8 +14,18 @@ known_calls()
 {
 	record_target calls "$1" "--events $kernel_events" && check_trace "$RECORDED" &&
 		[ "$(stat_of lost "$tmp/calls.json")" = 0 ] &&
-		build/gotrace events --kernel --json "$RECORDED" >"$tmp/items" &&
+		build/gotrace events --kernel --json "$RECORDED" >"$tmp/items" && counted_by_stat &&
 		build/reference/kernel calls "$tmp/items" "$tmp/calls.done" "$RECORDED"
+}
+
+# The numbers of `gotrace stat`, counted in the events: threads, and kernel events by kind
+counted_by_stat()
+{
+	sed -n 's/.*"m":\([0-9]*\),.*"event":"\([a-z_]*\)","kind":"Kernel".*/\1 \2/p' "$tmp/items" |
+		awk '{ n[$2]++; threads += !seen[$1]++ } END { print "threads", threads; print "items", NR; for (kind in n) print kind, n[kind] }' |
+		sort >"$tmp/counted"
+	build/gotrace stat --json "$RECORDED" | jq -r '.kernel | "threads \(.threads)", "items \(.items)",
+		(.kinds | to_entries[] | "\(.key) \(.value)")' | sort | diff - "$tmp/counted"
 }
 
 every_event=sched,syscall,gc,heap,user,kernel,sweep,cpu,fault

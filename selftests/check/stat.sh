@@ -172,7 +172,19 @@ recorded() # a recording by gotrace-bpf: the recorder's own figures, and losses
 		same_figure tick "$(figure .private.tick)" 64 &&
 		same_figure broken "$(figure '.private.bad + .private.unknown')" 0 &&
 		same_figure Go "$(figure '.private.meta[] | select(.name == "go_version").value')" "$ORACLE_GO" &&
-		$READER stat "$RECORDED" | grep -q '^recorder  *tool: gotrace-bpf '
+		$READER stat "$RECORDED" | grep -q '^recorder  *tool: gotrace-bpf ' && recorder_counts
+}
+
+# What the recorder counted while it wrote the trace is what stat counts in it. The first and the last event are up to
+# 10 ms inside of the window of the recording.
+recorder_counts()
+{
+	jq -e --slurpfile stats "$tmp/selftrace.json" '$stats[0] as $r | $r.records_by_kind as $n | .kernel.kinds as $k |
+		([.bytes, (.generations | length), .goroutines.seen, .goroutines.present] | debug) ==
+			([$r.bytes, $r.generations, $r.goroutines, $r.goroutines_at_start] | debug) and
+		([$k.on_cpu, $k.off_cpu, $k.waking, $k.sys_enter, $k.sys_exit] | debug) ==
+			([$n.cpu_on, $n.cpu_off, $n.waking, $n.sys_enter + $n.go_sys_enter, $n.sys_exit + $n.go_sys_exit] | debug) and
+		(.duration - $r.window_ns | fabs) < 1e7' "$tmp/stat.json"
 }
 
 # TRACE: the sums over the groups, over all goroutines, and over the canonical form are equal
