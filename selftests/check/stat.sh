@@ -120,6 +120,26 @@ same_details()
 			"$(figure '[true, .format, (.generations | length), .goroutines.seen, .start, .end] | @json')"
 }
 
+# TRACE KERNEL: each command states the bounds that stat has, whose values same_world() compares with Go's reader,
+# the number of goroutines, and whether there are kernel events
+same_bounds()
+{
+	local verb
+
+	figures "$1" || return 1
+	for verb in goroutines latency waits "histogram --of runqueue" "histogram --of sched" alloc tasks regions requests; do
+		# shellcheck disable=SC2086 # words
+		same_figure "$verb" "$($READER $verb --json "$1" 2>"$tmp/err" |
+			jq -c --arg verb "$verb" '[.start, .end, if .groups or .functions then .count else null end, .kernel]')" \
+			"$(jq -c --arg verb "$verb" --argjson kernel "$2" '[.start, .end,
+				if $verb | IN("goroutines", "latency") then .goroutines.seen else null end,
+				if $verb | IN("latency", "waits", "requests") then $kernel elif $verb == "histogram --of sched" then false
+				elif $verb | startswith("histogram") then true else null end]' "$tmp/stat.json")" || return 1
+	done
+	same_figure report "$($READER report --json "$1" | jq -c '.trace | [.start, .start + .ns, .kernel, "go\(.go)"]')" \
+		"$(jq -c --argjson kernel "$2" '[.start, .end, $kernel, .format]' "$tmp/stat.json")"
+}
+
 same_by_any_way() # TRACE: as a file, on stdin, through a pipe, compressed
 {
 	local way
@@ -250,6 +270,8 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 		try "$(basename "$trace"): one count of events" one_count "$trace"
 	done
 	long=$CORPUS/runs/long-$ORACLE_GO.trace
+	try "bounds, of all commands" same_bounds "$long" false
+	try "bounds of a recording with kernel events" eval 'record_target requests "$ORACLE_GO" "" -n 4 && same_bounds "$RECORDED" true'
 	try "from stdin, pipes and compressed" same_by_any_way "$long"
 	try "a truncated trace" cut_trace "$long"
 	try "a recording of gotrace-bpf" recorded
