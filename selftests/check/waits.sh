@@ -19,7 +19,25 @@ agrees()
 	timeout 300 build/reference/waits "$@" build/gotrace "$trace" >"$tmp/result"
 	status=$?
 	cut -c 1-1000 "$tmp/result"
-	return $status
+	[ $status -eq 0 ] && functions_agree "$trace"
+}
+
+# TRACE: the start functions of goroutines in waits, their causes and paths are those that `gotrace goroutines` finds.
+# A cause has as many segments as the path of the goroutine has between the bounds of the wait.
+functions_agree()
+{
+	local id from to
+
+	build/gotrace goroutines --all --json "$1" >"$tmp/all.json" && build/gotrace waits --longest 200 --json "$1" >"$tmp/waits.json" || return 1
+	jq -e --slurpfile all "$tmp/all.json" '($all[0].goroutines | map({ key: "\(.id)", value: .name }) | from_entries) as $names |
+		[.waits[] | (., .causes[]?) | ([.goroutine, .function], [.by_goroutine, .by_function])] | unique |
+		map(select(.[0] != null and (.[1] // "") != $names["\(.[0])"])) | if . == [] then true else debug | false end' "$tmp/waits.json" || return 1
+	while read -r id from to; do
+		build/gotrace path --json --goroutine "$id" --from "@$from" --to "@$to" "$1" >"$tmp/path.json" &&
+			jq -e --argjson from "$from" --slurpfile waits "$tmp/waits.json" --argjson id "$id" '(.segments | length) as $n |
+				[$waits[0].waits[] | select(.goroutine == $id and .from_ns == $from and (.causes | length) < 8)] |
+				all(([.causes[].count] | add) == $n)' "$tmp/path.json" || { echo "causes of a wait of $id at $from"; return 1; }
+	done < <(jq -r '[.waits[] | select(.causes and (.goes_on or .began_before | not))][:5][] | "\(.goroutine) \(.from_ns) \(.to_ns)"' "$tmp/waits.json")
 }
 
 # An HTTP server and its clients, in one process
