@@ -147,6 +147,30 @@ table()
 		[ "$(grep -cE '  (worse|better|changed) ' "$tmp/table")" -eq "$($READER diff --json "$tmp/a1" "$tmp/s1" | jq .found)" ]
 }
 
+# The recordings and the numbers of the output, by other commands and by the list of figures; CHANGE of the
+# table follows from the values.
+stated()
+{
+	local side=a file
+
+	$READER diff --json --threshold 5 "$tmp/a1" "$tmp/s1" >"$tmp/pair.json" 2>"$tmp/err"
+	for file in "$tmp/a1" "$tmp/s1"; do
+		jq -e --arg file "$file" --slurpfile stat <($READER stat --json "$file") --slurpfile requests <($READER requests --json "$file") \
+			".$side"' == { file: $file, length_ns: $stat[0].duration, requests: ([$requests[0].requests[].count] | add),
+				kernel: $requests[0].kernel }' "$tmp/pair.json" || return 1
+		side=b
+	done
+	jq -e '.slices == 20 and .error_rate == 0.01 and .tested == ([.figures[] | select(.tested)] | length) and
+		.found == ([.figures[] | select(.result != "noise")] | length) and .exceeding > 0 and
+		.exceeding == ([.figures[] | select(.exceeds_threshold)] | length) and
+		all(.figures[]; .exceeds_threshold == (.result == "worse" and .b.value > 1.05 * .a.value))' "$tmp/pair.json" || return 1
+	$READER diff "$tmp/a1" "$tmp/s1" | sed -n 's/^ *[^ ]* *[^ ]* *[^ ]* *[^ ]* *\([-+][0-9.]*\)%  \(worse\|better\|changed\|\)  *\([^:]*\): \(.*\)/\1\t\3\t\4/p' >"$tmp/changes" &&
+		[ "$(wc -l <"$tmp/changes")" -ge 5 ] && jq -e -n --rawfile changes "$tmp/changes" --slurpfile pair "$tmp/pair.json" '
+			[$changes | split("\n")[] | select(. != "") | split("\t") | . as [$change, $figure, $name] |
+				($pair[0].figures[] | select(.figure == $figure and .name == $name)) | (.b.value / .a.value - 1) * 100 - ($change | tonumber) | fabs] |
+			length >= 5 and max <= 0.051'
+}
+
 # Of figures per second, the running time of a program that is busy all the time does not increase.
 per_second()
 {
@@ -198,6 +222,7 @@ if try "the reader builds" build_reader && try "the corpus is extracted" extract
 	try "one that is faster is better" the_other_way
 	try "--threshold" thresholds
 	try "the table" table
+	try "what is stated about the recordings and the figures" stated
 	try "a trace without tasks" make_none
 	try "--per" per_second
 	try "pipes" pipes
