@@ -148,7 +148,7 @@ labels()
 	done
 }
 
-# The table and the folded stacks are those of the file.
+# The columns FLAT%, SUM%, CUM% and FUNCTION of the table, and the folded stacks, are those of the file.
 text_forms()
 {
 	local trace=$CORPUS/runs/long-$ORACLE_GO.trace kind
