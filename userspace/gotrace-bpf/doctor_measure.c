@@ -4,10 +4,13 @@
  *
  * For half of the time the process is only observed: its CPU time, and its reads and writes; for
  * the other half the hits of all probes are counted, by programs that do nothing else. From the CPU
- * time per read or write in both follows what a hit takes in this process: two or three times as
- * much as in a loop, because the trap disturbs its caches. cost.c has the rest of the model.
+ * time per read or write in both, or per second, follows what a hit takes in this process: up to
+ * three times as much as in a loop, because the trap disturbs its caches. A program's own CPU time
+ * varies, so this counts the less, the more it differs between the windows of a half; what other
+ * programs paid counts for the rest. cost.c has the rest of the model.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -19,9 +22,14 @@
 #include "lib/steps.h"
 #include "doctor.h"
 
-#define IO_MIN	   500 /* reads and writes that are enough to compare both halves */
-#define FACTOR_MAX 4   /* a trap in a process, over one in a loop */
-#define OWN_MIN	   10  /* at least a tenth of a process's CPU time is its own */
+#define WINDOWS	      8	  /* of each half */
+#define IO_MIN	      500 /* reads and writes that are enough to compare both halves */
+#define OWN_MIN	      10  /* at least a tenth of a process's CPU time is its own */
+
+/* A trap in a process, over one in a loop: usually, its standard deviation, and at most. */
+#define FACTOR	      1.5
+#define FACTOR_SPREAD 0.4
+#define FACTOR_MAX    4
 
 /* What a process has used so far. */
 struct usage {
@@ -51,23 +59,36 @@ static int read_usage(int pid, struct usage *ret)
 	return ret->cpu ? 0 : -ESRCH;
 }
 
-/* Waits, and returns what the process used meanwhile. */
-static int observe(int pid, uint64_t ns, struct usage *ret)
+static struct usage usage__since(const struct usage *after, const struct usage *before)
 {
-	const struct timespec wait = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
-	struct usage before, after;
-	int err = read_usage(pid, &before);
+	return (struct usage){ after->time - before->time, after->cpu - before->cpu,
+			       after->io - before->io };
+}
 
-	if (err)
-		return err;
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
-	err = read_usage(pid, &after);
-	*ret = (struct usage){ after.time - before.time, after.cpu - before.cpu,
-			       after.io - before.io };
+/* What the process used in half of the time: in each window, and in all of them. */
+struct half {
+	struct usage all, window[WINDOWS];
+};
+
+static int observe(int pid, uint64_t ns, struct half *ret)
+{
+	const struct timespec wait = { (time_t)(ns / WINDOWS / 1000000000),
+				       (long)(ns / WINDOWS % 1000000000) };
+	struct usage first, before, after;
+	int err = read_usage(pid, &first);
+
+	before = first;
+	for (unsigned int i = 0; !err && i < WINDOWS; i++) {
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
+		err = read_usage(pid, &after);
+		ret->window[i] = usage__since(&after, &before);
+		before = after;
+	}
+	ret->all = usage__since(&before, &first);
 	return err;
 }
 
-static int count(const struct probes_opts *opts, uint64_t ns, struct usage *used,
+static int count(const struct probes_opts *opts, uint64_t ns, struct half *used,
 		 uint64_t hits[GT_HITS_COUNT], struct error *error)
 {
 	uint64_t before[GT_HITS_COUNT];
@@ -89,19 +110,46 @@ static int count(const struct probes_opts *opts, uint64_t ns, struct usage *used
 	return err;
 }
 
-/* What a trap takes in the process; its CPU time per read or write was that of `plain` before. */
-static double trap_in_process(const struct usage *plain, const struct usage *counted,
+/* The CPU time per unit, and the variance of this mean by the windows. */
+struct rate {
+	double mean, variance;
+};
+
+static double units(const struct usage *u, bool by_io)
+{
+	return (double)(by_io ? u->io : u->time);
+}
+
+static struct rate rate_of(const struct half *h, bool by_io)
+{
+	struct rate ret = { .mean = (double)h->all.cpu / units(&h->all, by_io) };
+	double off, sum = 0;
+
+	for (unsigned int i = 0; i < WINDOWS; i++) {
+		off = (double)h->window[i].cpu - ret.mean * units(&h->window[i], by_io);
+		sum += off * off;
+	}
+	off = units(&h->all, by_io) / WINDOWS;
+	ret.variance = sum / (off * off) / (WINDOWS * (WINDOWS - 1));
+	return ret;
+}
+
+/* What a trap takes in the process, ns; `loop`: in a loop. */
+static double trap_in_process(const struct half *plain, const struct half *counted,
 			      const struct cost_events *events, double loop)
 {
-	double added, traps = cost__counting(events, 1) - cost__counting(events, 0);
+	bool by_io = plain->all.io >= IO_MIN && counted->all.io >= IO_MIN;
+	struct rate before = rate_of(plain, by_io), with = rate_of(counted, by_io);
+	double n = units(&counted->all, by_io), prior = loop * FACTOR, spread, variance, trap;
+	double traps = cost__counting(events, 1) - cost__counting(events, 0);
 
-	if (plain->io < IO_MIN || counted->io < IO_MIN || !traps)
-		return loop;
-	added = (double)counted->cpu - (double)plain->cpu * (double)counted->io / (double)plain->io;
-	added = (added - cost__counting(events, 0)) / traps;
-	if (added < loop)
-		return loop;
-	return added > loop * FACTOR_MAX ? loop * FACTOR_MAX : added;
+	if (!(traps > 0))
+		return prior;
+	trap = ((with.mean - before.mean) * n - cost__counting(events, 0)) / traps;
+	variance = (with.variance + before.variance) * n / traps * n / traps;
+	spread = loop * FACTOR_SPREAD;
+	trap = prior + (trap - prior) * spread * spread / (spread * spread + variance);
+	return fmin(fmax(trap, loop), loop * FACTOR_MAX);
 }
 
 static struct cost_events no_events(const struct measured *m)
@@ -109,16 +157,18 @@ static struct cost_events no_events(const struct measured *m)
 	return (struct cost_events){ .step_ns = cost__step_ns(m->loop_ns, m->stepped_ns) };
 }
 
-static void evaluate(const struct usage *plain, const struct usage *counted, struct measured *ret)
+/* Its own CPU time is the mean of what both halves show. */
+static void evaluate(const struct half *plain, const struct half *counted, struct measured *ret)
 {
 	struct cost_events events = no_events(ret);
-	double cpu = (double)counted->cpu;
+	double cpu = (double)counted->all.cpu, own;
 
 	cost__add(&events, ret->hits, SITE_SETS);
 	ret->trap_ns = trap_in_process(plain, counted, &events, ret->loop_ns);
-	ret->seconds = (double)counted->time / 1e9;
-	ret->cpus = (double)plain->cpu / (double)plain->time;
-	ret->own_ns = cpu - cost__counting(&events, ret->trap_ns);
+	ret->seconds = (double)counted->all.time / 1e9;
+	ret->cpus = (double)plain->all.cpu / (double)plain->all.time;
+	own = cpu - cost__counting(&events, ret->trap_ns);
+	ret->own_ns = (own + ret->cpus * (double)counted->all.time) / 2;
 	if (ret->own_ns < cpu / OWN_MIN)
 		ret->own_ns = cpu / OWN_MIN;
 }
@@ -146,7 +196,7 @@ int doctor__measure(const struct doctor *d, const struct analysis *a, struct mea
 		.sets = SITE_SETS_DEFAULT | SITE_SET(SWEEP),
 		.derives = a->layout.derives_parks,
 	};
-	struct usage plain, counted;
+	struct half plain, counted;
 	struct error why = {};
 	int err = measure_loop(ret, error);
 
