@@ -49,6 +49,20 @@ record_spawn()
 	return 1
 }
 
+# DURATIONS COMMAND...: runs it with the first DURATION; with a longer one if reference/compare says that the program's
+# own trace has too few events of a kind, as on a busy machine.
+long_enough()
+{
+	local status
+	for DURATION in $1; do
+		"${@:2}"
+		status=$?
+		[ $status -eq 3 ] || return $status
+		echo "too few events in $DURATION"
+	done
+	return 1
+}
+
 # Waits until the recorder has printed that its probes are attached.
 recorder_is_live()
 {

@@ -12,7 +12,7 @@
 same_run() # GO
 {
 	record_target selftrace "$1" "$EVERY_EVENT" -trace "$tmp/own.trace" \
-		-duration $(by_tier 2s 5s 5s) &&
+		-duration "$DURATION" &&
 		build/reference/compare -min-reason 12 -time-p99 "$(stretched 10us)" $(tolerance) "$tmp/own.trace" "$RECORDED"
 }
 
@@ -33,7 +33,7 @@ HEAP_GOS=$(by_tier "" "$ORACLE_GO" "${TARGET_GOS/go1.21.13/}")
 ktap_start
 REPORTS=$tmp
 for go in $TARGET_GOS; do
-	try "$go: the trace matches runtime/trace of the same run" same_run "$go" &&
+	try "$go: the trace matches runtime/trace of the same run" long_enough "$(by_tier '2s 10s' '5s 20s' '5s 20s')" same_run "$go" &&
 		note "$(head -n 16 "$tmp/try.out")"
 	[ "$go" != "$ORACLE_GO" ] || cp "$tmp/own.trace" "$tmp/full.trace" # it has coroutines, too
 	[[ " $HEAP_GOS " == *" $go "* ]] || continue

@@ -21,7 +21,7 @@ inline_background() # [OPTION...]
 
 same_run() # GO
 {
-	record_target selftrace "$1" "$EVERY_EVENT --probes=inline" -trace "$tmp/own.trace" -duration $(by_tier 1500ms 4s 4s) &&
+	record_target selftrace "$1" "$EVERY_EVENT --probes=inline" -trace "$tmp/own.trace" -duration "$DURATION" &&
 		[ "$(stat_of lost "$tmp/selftrace.json")" = 0 ] &&
 		build/reference/compare -min-reason 12 -time-p99 "$(stretched 20us)" $(tolerance) \
 			"$tmp/own.trace" "$RECORDED"
@@ -244,7 +244,7 @@ cycles=$(by_tier 50 200 1000) kills=$(by_tier 10 30 90)
 ktap_start
 in_all build_programs 1.22.12 plain selftrace truth pingpong && go22=${PROGRAMS-}
 for go in "$ORACLE_GO" $(in_all echo go1.24.9 "$go22"); do
-	try "${go##*/}: the trace matches runtime/trace of the same run" same_run "$go"
+	try "${go##*/}: the trace matches runtime/trace of the same run" long_enough "$(by_tier '1500ms 10s' '4s 20s' '4s 20s')" same_run "$go"
 	try "${go##*/}: known counts" known_counts "$go" truth
 done
 try "known counts: threads of C" known_counts "$ORACLE_GO" cgo

@@ -83,7 +83,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	ok := false
+	ok, scarce := false, false
 	if s.selftest {
 		s.options.Minor = minorOf(flag.Arg(0))
 		ok = selftest(load(flag.Arg(0), tracefile.NewTables()), s.options)
@@ -104,7 +104,10 @@ func main() {
 				return kind == "running->waiting (preempted)"
 			})
 		}
-		ok = judge(s, truth, ours)
+		ok, scarce = judge(s, truth, ours)
+	}
+	if scarce {
+		os.Exit(3)
 	}
 	if !ok {
 		os.Exit(1)
@@ -134,9 +137,12 @@ func load(path string, tables *tracefile.Tables) *tracefile.Trace {
 	return t
 }
 
-func judge(s *settings, truth, ours *tracefile.Trace) bool {
+// judge prints a report. scarce: no threshold but those for the number of events was missed.
+func judge(s *settings, truth, ours *tracefile.Trace) (ok, scarce bool) {
 	r := compare.Compare(truth, ours, s.options)
 	failures := r.Failures(&s.limits)
+	ok = len(failures) == 0
+	scarce = !ok && len(failures) == len(r.Scarce(&s.limits))
 	if s.json {
 		out, err := json.MarshalIndent(struct {
 			*compare.Report
@@ -144,17 +150,17 @@ func judge(s *settings, truth, ours *tracefile.Trace) bool {
 		}{r, failures}, "", "  ")
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "compare:", err)
-			return false
+			return false, false
 		}
 		fmt.Println(string(out))
-		return len(failures) == 0
+		return ok, scarce
 	}
 	printReport(r, truth)
 	for _, f := range failures {
 		fmt.Println("FAIL", f)
 	}
-	if len(failures) == 0 {
+	if ok {
 		fmt.Println("OK all thresholds hold")
 	}
-	return len(failures) == 0
+	return ok, scarce
 }

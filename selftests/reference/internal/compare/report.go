@@ -126,6 +126,16 @@ type Thresholds struct {
 	NoOutliers, NoMissing                    bool
 }
 
+// Scarce lists the kinds of transition of which the program's own trace has too few for a comparison.
+func (r *Report) Scarce(th *Thresholds) (out []string) {
+	for _, kind := range th.Reasons {
+		if n := r.Kinds[kind].Total; n < th.MinReason {
+			out = append(out, fmt.Sprintf("only %d of %q, want %d", n, kind, th.MinReason))
+		}
+	}
+	return out
+}
+
 // Failures lists the results below the thresholds; an empty list is a pass.
 func (r *Report) Failures(th *Thresholds) []string {
 	var out []string
@@ -138,10 +148,7 @@ func (r *Report) Failures(th *Thresholds) []string {
 		r.Goroutines.Total, th.MinGoroutines)
 	fail(r.Transitions.Total < th.MinTransitions, "only %d transitions, want %d",
 		r.Transitions.Total, th.MinTransitions)
-	for _, kind := range th.Reasons {
-		n := r.Kinds[kind].Total
-		fail(n < th.MinReason, "only %d of %q, want %d", n, kind, th.MinReason)
-	}
+	out = append(out, r.Scarce(th)...)
 	percent := func(what string, a Agreement, want float64) {
 		fail(a.Percent() < want, "%s: %d of %d equal (%.4f %%), want %g %%",
 			what, a.Equal, a.Total, a.Percent(), want)
