@@ -58,7 +58,7 @@ finds()
 	gc_assist) said="mark assists\\), most of it in main\\.allocate" ;;
 	esac
 	build/gotrace report --json "$1" >"$tmp/report.json" && jq -r '.findings[].text' "$tmp/report.json" &&
-		jq -e --arg said "$said" --slurpfile all "$tmp/requests.json" '$all[0].requests[0].time as $time |
+		jq -e --arg said "$said" --slurpfile all "$tmp/requests.json" '$all[0].requests[0].critical_path as $time |
 		(.findings[0].text | test($said)) and (.findings[0].ns as $ns |
 			[$time.go_runnable_ns, $time.kernel_runnable_ns, $time.throttled_ns, ($time.by_reason |
 			.go_blocked[], .syscall_blocked[], .kernel_blocked[] | select(.name != "GC mark assist wait for work").ns),
@@ -78,10 +78,10 @@ counts_match()
 parts_are_causes()
 {
 	jq -e '[.requests[], .requests[].slowest, .worst[]] | all(
-		(.time.of_which.gc_assist_ns + ([.time.by_reason.go_blocked[] |
+		(.critical_path.of_which.gc_assist_ns + ([.critical_path.by_reason.go_blocked[] |
 			select(.name == "GC mark assist wait for work").ns] | add // 0)) as $assist |
-		([.time.oncpu_ns - .time.of_which.gc_assist_ns, $assist, .time.go_runnable_ns, .time.kernel_runnable_ns,
-			.time.throttled_ns, (.time.by_reason | .go_blocked[], .syscall_blocked[], .kernel_blocked[] |
+		([.critical_path.oncpu_ns - .critical_path.of_which.gc_assist_ns, $assist, .critical_path.go_runnable_ns,
+			.critical_path.kernel_runnable_ns, .critical_path.throttled_ns, (.critical_path.by_reason | .go_blocked[], .syscall_blocked[], .kernel_blocked[] |
 			select(.name != "GC mark assist wait for work").ns)] | max) == .top_cause.ns)' "$tmp/requests.json" >/dev/null
 }
 
@@ -95,7 +95,7 @@ watched()
 		jq -e --slurpfile own "$tmp/provoked.done" '.without_path == 0 and (.requests[0] |
 			.count == $own[0].requests and .top_cause.kind == "go_blocked" and .top_cause.reason == "sleep" and
 			.top_cause.function == "main.fetch" and .top_cause.ns >= .count * 2e7 and .top_cause.ns <= $own[0].slept_ns and
-			.critical_path_ns >= .top_cause.ns and .critical_path_ns <= .total_ns and
+			.critical_path.total_ns >= .top_cause.ns and .critical_path.total_ns <= .total_ns and
 			([.time.by_reason.go_blocked[] | select(.name == "select").ns][0] > 2 * .top_cause.ns))' "$tmp/requests.json"
 }
 

@@ -110,7 +110,7 @@ causes_equal()
 		($requests[0].requests | map(select(.count > 0)) | max_by(.total_ns)) as $r |
 		([$latency[0].goroutines[] | select((.name | . == "" or (startswith("runtime.") and . != "runtime.main") | not) and
 			.total_ns - .go_blocked_ns - .syscall_blocked_ns > (.total_ns / 100 | floor))]) as $busy |
-		(if $r then $r.time else ($busy | {
+		(if $r then $r.critical_path else ($busy | {
 			oncpu_ns: (map(.oncpu_ns) | add // 0), go_runnable_ns: (map(.go_runnable_ns) | add // 0),
 			kernel_runnable_ns: (map(.kernel_runnable_ns) | add // 0), throttled_ns: (map(.throttled_ns) | add // 0),
 			of_which: { gc_assist_ns: (map(.of_which.gc_assist_ns) | add // 0) },
@@ -146,13 +146,13 @@ examples_equal() # TRACE
 			$link.from == $one.begin - $page[0].trace.start and $link.to == $one.begin + $one.duration_ns - $page[0].trace.start and
 			$link.lane == (if $one.created_by then "g:\($one.created_by)" else null end) and
 			(if $link.sentence | endswith(" waiting for a P.") then
-				$link.ns == $one.time.go_runnable_ns and all($worst[]; .time.go_runnable_ns <= $link.ns)
+				$link.ns == $one.critical_path.go_runnable_ns and all($worst[]; .critical_path.go_runnable_ns <= $link.ns)
 			elif $link.sentence | test(" waiting for a CPU") then
-				$link.ns == $one.time.kernel_runnable_ns and all($worst[]; .time.kernel_runnable_ns <= $link.ns)
+				$link.ns == $one.critical_path.kernel_runnable_ns and all($worst[]; .critical_path.kernel_runnable_ns <= $link.ns)
 			elif $link.sentence | test(" (running|on a CPU)\\.$") then
-				$link.ns == $one.time.oncpu_ns - $one.time.of_which.gc_assist_ns
+				$link.ns == $one.critical_path.oncpu_ns - $one.critical_path.of_which.gc_assist_ns
 			else
-				any($one.time | causes(true)[]; . == $link.ns)
+				any($one.critical_path | causes(true)[]; . == $link.ns)
 			end)) and
 		(($links | length) > 0) == ($r != null and ($worst | length) > 0 and any($page[0].findings[]; .ns))' >/dev/null || return 1
 	for kind in "sched waiting for a P" "syscall blocked in system calls" "runqueue waiting for a CPU" "block waiting for locks"; do

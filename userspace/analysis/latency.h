@@ -98,7 +98,7 @@ struct latency_worker {
 
 /*
  * Time that a goroutine spent in one part, for one reason and in one state, without interruption;
- * with latency_opts.places also at one place, and either within a mark assist or not.
+ * with latency_opts.places also at one place, and either within a mark assist or system call or not.
  */
 struct latency_slice {
 	uint64_t id, m;	  /* m: its thread; TRACE_NO_M: it has none, or an unknown one */
@@ -110,7 +110,7 @@ struct latency_slice {
 	uint16_t place;	  /* for latency__place(); LATENCY_NO_PLACE: none */
 	uint8_t state;	  /* enum go_state */
 	bool unknown;	  /* the state of its thread is unknown */
-	bool assist;
+	bool assist, in_call; /* with latency_opts.places: on CPU within a system call */
 };
 
 #define LATENCY_NO_PLACE UINT16_MAX

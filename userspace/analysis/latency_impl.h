@@ -29,7 +29,7 @@ struct live_slice {
 	uint64_t m, by;
 	uint16_t reason, place;
 	uint8_t part, state;
-	bool unknown, assist;
+	bool unknown, assist, in_call;
 	bool named; /* the name of the goroutine was known at its end */
 };
 

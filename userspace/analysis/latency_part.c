@@ -79,6 +79,7 @@ int part__end_slice(struct latency *l, struct live *g)
 		.state = present->state,
 		.unknown = present->unknown,
 		.assist = present->assist,
+		.in_call = present->in_call,
 		.by = present->by,
 	};
 	present->from = present->to;
@@ -115,6 +116,7 @@ static int add_slice(struct latency *l, struct live *g, int64_t from, int64_t to
 		.state = g->go.state,
 		.unknown = g->unknown,
 		.assist = l->opts.places && g->in_assist,
+		.in_call = l->opts.places && g->in_call && g->part == PART_ONCPU,
 		.named = g->go.name,
 		.by = TRACE_NO_G,
 	}, *present = &g->slice;
@@ -125,7 +127,8 @@ static int add_slice(struct latency *l, struct live *g, int64_t from, int64_t to
 	if (present->to == from && present->from != present->to && present->part == next.part &&
 	    present->state == next.state && present->reason == next.reason &&
 	    present->m == next.m && present->unknown == next.unknown &&
-	    present->place == next.place && present->assist == next.assist) {
+	    present->place == next.place && present->assist == next.assist &&
+	    present->in_call == next.in_call) {
 		present->to = to;
 		present->named = next.named;
 		return 0;

@@ -21,7 +21,7 @@ struct step {
 	uint64_t by;	 /* the goroutine that ended the wait, or TRACE_NO_G */
 	uint32_t reason; /* as in latency_stats.reasons: part and kind */
 	uint16_t place;	 /* as in latency_stats.places, or LATENCY_NO_PLACE */
-	bool assist, unknown;
+	bool assist, in_call, unknown;
 };
 
 /* A worker and the members of requests hold it. */
@@ -69,7 +69,7 @@ static bool goes_on(const struct step *last, const struct step *next)
 {
 	return last->by == TRACE_NO_G && last->reason == next->reason &&
 	       last->place == next->place && last->assist == next->assist &&
-	       last->unknown == next->unknown;
+	       last->in_call == next->in_call && last->unknown == next->unknown;
 }
 
 int trails__slice(struct requests *r, const struct latency_slice *slice)
@@ -82,6 +82,7 @@ int trails__slice(struct requests *r, const struct latency_slice *slice)
 		.reason = (uint32_t)slice->part << 16 | slice->reason,
 		.place = slice->place,
 		.assist = slice->assist,
+		.in_call = slice->in_call,
 		.unknown = slice->unknown,
 	};
 	int room;
@@ -162,6 +163,8 @@ static int charge(const struct walk *w, const struct step *step, int64_t ns)
 	path->total = time_add(path->total, ns);
 	if (step->unknown)
 		path->unknown = time_add(path->unknown, ns);
+	if (step->in_call)
+		path->syscall_oncpu = time_add(path->syscall_oncpu, ns);
 	if (step->assist && part == PART_ONCPU)
 		path->gc_assist = time_add(path->gc_assist, ns);
 	if (latency_part__has_reasons(part) && durations__add(&path->reasons, step->reason, ns))

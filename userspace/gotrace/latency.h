@@ -97,7 +97,8 @@ void latency_table__top_cause(struct out *o, const struct latency *l,
 			      const struct latency_stats *stats);
 /* Report for how much time the state of the thread is unknown, unless that is negligible. */
 void latency_table__note(struct out *o, bool has_kernel, int64_t unknown, int64_t total);
-/* The same parts as members of an open object. 0 or -ENOMEM. */
+/* The same parts as members of an open object; of a path without what held the CPU. 0 or -ENOMEM. */
+int latency_json__path(struct json *j, const struct latency *l, const struct latency_stats *stats);
 int latency_json__parts(struct json *j, const struct latency *l, const struct latency_stats *stats);
 /* The member top_cause; null if there is no time. */
 void latency_json__top_cause(struct json *j, const struct latency *l,

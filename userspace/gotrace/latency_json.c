@@ -148,7 +148,7 @@ static void put_delays(struct json *j, const struct latency_stats *stats)
 	json__close(j, '}');
 }
 
-int latency_json__parts(struct json *j, const struct latency *l, const struct latency_stats *stats)
+int latency_json__path(struct json *j, const struct latency *l, const struct latency_stats *stats)
 {
 	int err;
 
@@ -169,9 +169,12 @@ int latency_json__parts(struct json *j, const struct latency *l, const struct la
 	if (!err)
 		err = put_reasons(j, l, stats, "kernel_runnable", PART_KERNEL_RUNNABLE);
 	json__close(j, '}');
-	if (!err)
-		err = put_tasks(j, l, stats);
 	return err;
+}
+
+int latency_json__parts(struct json *j, const struct latency *l, const struct latency_stats *stats)
+{
+	return latency_json__path(j, l, stats) ?: put_tasks(j, l, stats);
 }
 
 static int put_stats(struct json *j, const struct latencies *all, const struct latency_stats *stats)

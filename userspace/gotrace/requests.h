@@ -26,7 +26,7 @@ struct request_report {
 int requests_table__print(const struct request_report *report, struct error *error);
 int requests_json__print(const struct request_report *report, struct error *error);
 /*
- * Where time went: lines, or the members "time", "critical_path_ns" and "top_cause". 0 or
+ * Where time went: lines, or the members "time", "critical_path" and "top_cause". 0 or
  * -ENOMEM.
  */
 int requests_table__time(struct out *o, const struct request_report *report,

@@ -15,15 +15,17 @@
 int requests_json__time(struct json *j, const struct request_report *report,
 			const struct latency_stats *time, const struct latency_stats *path)
 {
+	const struct latency *l = requests__latency(report->requests);
 	int err;
 
 	json__open(j, "time", '{');
-	err = latency_json__parts(j, requests__latency(report->requests), time);
-	if (!err)
-		err = latency_json__places(j, requests__latency(report->requests), time);
+	err = latency_json__parts(j, l, time) ?: latency_json__places(j, l, time);
 	json__close(j, '}');
-	json__i64(j, "critical_path_ns", path->total);
-	latency_json__top_cause(j, requests__latency(report->requests), path);
+	json__open(j, "critical_path", '{');
+	if (!err)
+		err = latency_json__path(j, l, path) ?: latency_json__places(j, l, path);
+	json__close(j, '}');
+	latency_json__top_cause(j, l, path);
 	return err;
 }
 

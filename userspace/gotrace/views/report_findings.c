@@ -147,18 +147,18 @@ static int describe_holder(const struct subject *s, const struct latency_cause *
 
 /* ---- links ---- */
 
-/* The time of a cause within a single request; `c` NULL: that on a CPU. */
+/* The time of a cause on the critical path of a request; `c` NULL: that on a CPU. */
 static int64_t time_of(const struct subject *s, const struct request_single *request,
 		       const struct latency_cause *c)
 {
 	struct latency_cause causes[LATENCY_CAUSES_MAX];
-	size_t n = c ? latency__causes(s->latency, &request->time, causes) : 0;
+	size_t n = c ? latency__causes(s->latency, &request->path, causes) : 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (causes[i].part == c->part && causes[i].assist == c->assist &&
 		    (c->part == PART_KERNEL_RUNNABLE || equal(causes[i].reason, c->reason)))
 			return causes[i].ns;
-	return c ? 0 : time_sub(request->time.part[PART_ONCPU], request->time.gc_assist);
+	return c ? 0 : time_sub(request->path.part[PART_ONCPU], request->path.gc_assist);
 }
 
 static void put_range(struct json *j, const char *text, uint64_t from, uint64_t to, uint64_t g)
