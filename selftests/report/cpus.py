@@ -4,9 +4,10 @@
     cpus.py EXPORT SCRIPT START     EXPORT: of `gotrace export chrome`; SCRIPT: of perf script, with the fields cpu,
                                     time, event and trace; START: of the trace, in ns of perf's clock
 
-Where the export shows a thread, or that a CPU is idle, perf must have the same. Around each switch, times differ by
-some us, so shorter differences do not count, and longer ones may take 1/1000 of the time. Prints for how long, for
-each CPU; exits with status 1 if another task ran.
+Where the export shows a thread, or that a CPU is idle, perf must have the same, unless perf contradicts itself: where the
+task that a switch leaves is not the one that the switch before it led to, perf lacks a switch. Around each switch, times
+differ by some us, so shorter differences do not count, and longer ones may take 1/1000 of the time. Prints for how long,
+for each CPU; exits with status 1 if another task ran.
 """
 import bisect
 import collections
@@ -15,15 +16,17 @@ import re
 import sys
 
 SKEW = 10_000  # ns
-SWITCH = re.compile(r"\[(\d+)\] +(\d+)\.(\d+): +sched:sched_switch: .*next_pid=(\d+) ")
+SWITCH = re.compile(r"\[(\d+)\] +(\d+)\.(\d+): +sched:sched_switch: .*prev_pid=(\d+) .*next_pid=(\d+) ")
 
 
 def perf_runs(path):
-    """By CPU: times, and the thread from then on"""
+    """By CPU: times, and the thread from then on; None: unknown"""
     runs = collections.defaultdict(lambda: ([], []))
     with open(path, encoding="utf-8", errors="replace") as lines:
-        for cpu, s, ns, tid in filter(None, (SWITCH.search(line) and SWITCH.search(line).groups() for line in lines)):
+        for cpu, s, ns, previous, tid in filter(None, (SWITCH.search(line) and SWITCH.search(line).groups() for line in lines)):
             times, tids = runs[int(cpu)]
+            if tids and tids[-1] != int(previous):
+                tids[-1] = None
             times.append(int(s) * 10**9 + int(ns))
             tids.append(int(tid))
     return runs
@@ -59,7 +62,8 @@ def main():
             while a < b:
                 end = min(times[i + 1] if i + 1 < len(times) else b, b)
                 same = tids[i] == tid or end - a < SKEW
-                sums["unknown" if tid is None else "as perf" if same else "other"] += end - a
+                unknown = tid is None or tids[i] is None
+                sums["unknown" if unknown else "as perf" if same else "other"] += end - a
                 a, i = end, i + 1
         known = sums["as perf"] + sums["other"]
         print(f"CPU {cpu}: " + ", ".join(f"{key} {ns / 1e6:.3f} ms" for key, ns in sorted(sums.items())))
