@@ -47,7 +47,7 @@ static int task_end(void *context, struct tracked_task *task, uint64_t g, int64_
 		return requests__count_unfinished(r, task->name);
 	while (!err && request->first)
 		err = work__stop(r, request->first);
-	if (!err && !r->endless)
+	if (!err && r->paths)
 		err = request__find_path(r, request, &single);
 	if (err)
 		return err;
@@ -170,13 +170,13 @@ static int goroutine_slice(void *context, const struct latency_slice *slice)
 	return trails__slice(context, slice);
 }
 
-static struct requests *create(size_t worst, bool endless)
+static struct requests *create(size_t worst, bool endless, bool paths)
 {
 	struct latency_opts opts = {
 		.from = INT64_MIN,
 		.to = INT64_MAX,
 		.done = goroutine_done,
-		.slice = endless ? NULL : goroutine_slice,
+		.slice = paths ? goroutine_slice : NULL,
 		.places = !endless,
 	};
 	struct requests *r = calloc(1, sizeof(*r));
@@ -184,6 +184,7 @@ static struct requests *create(size_t worst, bool endless)
 	if (!r)
 		return NULL;
 	r->endless = endless;
+	r->paths = paths;
 	r->path_budget = PATH_STEPS_MAX;
 	annotation_tracker__init(&r->tracker, &client, r);
 	requests__set_window(r, INT64_MIN, INT64_MAX);
@@ -199,14 +200,19 @@ static struct requests *create(size_t worst, bool endless)
 
 struct requests *requests__create(size_t worst)
 {
-	return create(worst, false);
+	return create(worst, false, true);
+}
+
+struct requests *requests__create_pathless(void)
+{
+	return create(0, false, false);
 }
 
 struct requests *requests__create_endless(int (*done)(void *context,
 						      const struct latency_goroutine *g),
 					  void *context)
 {
-	struct requests *r = create(0, true);
+	struct requests *r = create(0, true, false);
 
 	if (r) {
 		r->done = done;
@@ -219,7 +225,7 @@ struct requests *requests__create_single(int (*ended)(void *context,
 						      const struct request_single *single),
 					 void *context)
 {
-	struct requests *r = create(0, true);
+	struct requests *r = create(0, true, false);
 
 	if (r) {
 		r->ended = ended;

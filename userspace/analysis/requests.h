@@ -13,10 +13,11 @@
  * task. A task fails if it has a log of category "error", or one of category "status" whose text is
  * a number of 500 or more (an HTTP status). A task counts in the window in which it ends.
  *
- * The critical path of a request is, from its end back to its begin, what the goroutine did on which
- * it ended, and before that goroutine worked for it, what its creator did. While that one waited for
- * a goroutine that worked for the request, it is what this one did until it ended the wait, and so
- * on. A goroutine that nobody waited for, such as a watchdog, is not on it.
+ * The critical path of a request is found backward from its end. It begins with the goroutine that
+ * ended the task, and goes on, for the time before that one worked for the request, with the
+ * creator. Where a goroutine waited for another one that worked for the request, the path is that of
+ * the other one until it ended the wait. A goroutine for which no other one waited, such as a
+ * watchdog, is not on it.
  *
  * Memory is proportional to the goroutines that are alive, the tasks that are open, and to names
  * times classes of lengths: requests of one class are summed up, so that the slowest 1 % can be
@@ -68,6 +69,8 @@ struct requests;
 
 /* Keeps the `worst` longest requests one by one. NULL: no memory. */
 struct requests *requests__create(size_t worst);
+/* Without critical paths, which take time and memory. NULL: no memory. */
+struct requests *requests__create_pathless(void);
 /*
  * For a trace that does not end: keeps one sum per name, so that nothing can be said of the slowest
  * requests, no critical paths and no places (latency_stats.places). Calls `done` for each goroutine that ends, as

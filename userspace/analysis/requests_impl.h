@@ -11,7 +11,7 @@
 #include "analysis/requests.h"
 
 #define REQUEST_ANCESTORS 16	       /* the nearest ones, for which a subtask counts */
-#define PATH_STEPS_MAX	  (1ull << 28) /* for the critical paths of all requests: some seconds */
+#define PATH_STEPS_MAX	  (1ull << 25) /* for the critical paths of all requests: some seconds */
 
 struct trail; /* what a goroutine did since it began to work for a request */
 
@@ -19,7 +19,7 @@ struct trail; /* what a goroutine did since it began to work for a request */
 struct worker {
 	uint64_t g;
 	struct work *first;
-	struct trail *trail; /* NULL: endless, or there was no room */
+	struct trail *trail; /* NULL: no paths, or there was no room */
 };
 
 /* A goroutine worked for a request in [from, to). */
@@ -64,6 +64,7 @@ struct requests {
 	struct latency *latency;
 	bool shared;  /* `latency` is the caller's */
 	bool endless; /* requests__create_endless(), with `done` and its context */
+	bool paths;   /* critical paths are wanted */
 	int (*done)(void *context, const struct latency_goroutine *g);
 	int (*ended)(void *context, const struct request_single *single); /* or NULL */
 	void *done_context;						  /* of both */
@@ -106,7 +107,7 @@ int trails__slice(struct requests *r, const struct latency_slice *slice);
 int work__begin_member(struct requests *r, struct work *w);
 void work__end_member(struct requests *r, struct work *w);
 void worker__free(struct requests *r, struct worker *worker);
-/* Before the end of its work: determines single->path. */
+/* After all its work has stopped: determines single->path, and changes the order of the members. */
 int request__find_path(struct requests *r, struct request *request, struct request_single *single);
 void request__free_members(struct requests *r, struct request *request);
 

@@ -15,7 +15,7 @@
 
 #define DEPTH_MAX 64 /* goroutines that wait for one another */
 
-/* It began when the previous one ended. */
+/* A step of a trail. It begins at the end of the step before. */
 struct step {
 	int64_t to;
 	uint64_t by;	 /* the goroutine that ended the wait, or TRACE_NO_G */
@@ -172,14 +172,16 @@ static int charge(const struct walk *w, const struct step *step, int64_t ns)
 	return step->place == LATENCY_NO_PLACE ? 0 : durations__add(&path->places, step->place, ns);
 }
 
-/* The first member of a goroutine, by binary search. */
-static size_t first_member(const struct request *request, uint64_t g)
+/* The first member of a goroutine that ends after `time`: those of one goroutine do not overlap. */
+static size_t first_member(const struct request *request, uint64_t g, int64_t time)
 {
 	size_t low = 0, high = request->nmembers, middle;
+	const struct member *m;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (request->members[middle].trail->g < g)
+		m = &request->members[middle];
+		if (m->trail->g < g || (m->trail->g == g && m->to <= time))
 			low = middle + 1;
 		else
 			high = middle;
@@ -204,7 +206,10 @@ static size_t step_at(const struct trail *trail, int64_t time)
 static int cover(struct walk *w, uint64_t g, int64_t from, int64_t to, const struct step *wait,
 		 unsigned int depth);
 
-/* What no step of the goroutine has: for a wait for it, that wait; else its creator's time. */
+/*
+ * The goroutine did not work for the request: counts the time for `wait`, if another one waited for
+ * it, and else for the creator of the request.
+ */
 static int cover_gap(struct walk *w, uint64_t g, int64_t from, int64_t to, const struct step *wait,
 		     unsigned int depth)
 {
@@ -252,11 +257,12 @@ static int cover(struct walk *w, uint64_t g, int64_t from, int64_t to, const str
 		 unsigned int depth)
 {
 	const struct request *request = w->request;
-	const struct member *m = request->members + first_member(request, g);
+	const struct member *m = request->members + first_member(request, g, from);
+	const struct member *last = request->members + request->nmembers;
 	int64_t at = from, begin, end;
 	int err = 0;
 
-	for (; !err && m < request->members + request->nmembers && m->trail->g == g; m++) {
+	for (; !err && m < last && m->trail->g == g && m->from < to; m++) {
 		begin = m->from > at ? m->from : at;
 		end = m->to < to ? m->to : to;
 		if (begin >= end)

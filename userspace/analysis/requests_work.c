@@ -84,7 +84,7 @@ int work__stop_at(struct requests *r, struct work *w, struct latency_stats *now)
 int work__stop(struct requests *r, struct work *w)
 {
 	struct latency_stats now;
-	int err = r->endless ? 0 : latency__flush(r->latency, w->worker->g);
+	int err = r->paths ? latency__flush(r->latency, w->worker->g) : 0;
 	int got = err ? err : latency__so_far(r->latency, w->worker->g, &now);
 
 	if (got <= 0)
@@ -135,7 +135,7 @@ static int start(struct requests *r, struct request *request, uint64_t g, struct
 		return -ENOMEM;
 	}
 	(*ret)->before = now;
-	return r->endless ? 0 : work__begin_member(r, *ret);
+	return r->paths ? work__begin_member(r, *ret) : 0;
 }
 
 /* An ancestor that is still open, or NULL. IDs may be used again. */

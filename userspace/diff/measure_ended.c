@@ -28,7 +28,7 @@ int measure_ended__init(struct measure *m)
 		if (!m->intervals[i])
 			return -ENOMEM;
 	}
-	m->requests = requests__create(0);
+	m->requests = requests__create_pathless();
 	return m->requests ? 0 : -ENOMEM;
 }
 

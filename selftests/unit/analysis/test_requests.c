@@ -479,13 +479,51 @@ TEST(path_in_a_circle)
 {
 	begin_watched();
 	ev(40, EV_GO_BLOCK, CHAN, STRINGS, 0);
-	on(1, 3);
-	ev(45, EV_GO_BLOCK, CHAN, STRINGS, 0);
+	on(1, 1);
+	ev(45, EV_GO_BLOCK, CHAN, WORKER, 0);
+	on(4, 1);
 	ev(50, EV_GO_UNBLOCK, 3, 1, 0);
-	on(3, 1);
+	on(4, 3);
 	ev(50, EV_GO_UNBLOCK, 1, 1, 0);
-	on(3, 1);
+	on(1, TRACE_NO_G);
+	ev(52, EV_GO_START, 1, 2, 0);
+	on(1, 1);
 	ev(70, EV_USER_TASK_END, 7, 0, 0);
+	assert_int_equal(requests__pathless(requests), 0);
+	put_path(capture());
+	expect_captured(
+		"0  oncpu=43 gorun=2 goblock=5 total=50 unknown=43 goblock[chan receive]=5\n"
+		"6 chan receive at chan receive: 5\n");
+	end_requests();
+}
+
+/* g3 works for the task in many regions; each part of g1's wait for it counts once, and takes few steps. */
+TEST(path_through_many_regions)
+{
+	enum { REGIONS = 1000 };
+	int64_t time = 40;
+	uint64_t budget;
+
+	begin_watched();
+	on(1, 1);
+	ev(time, EV_GO_BLOCK, CHAN, WORKER, 0);
+	on(3, 3);
+	ev(time, EV_USER_REGION_END, 7, PART, 0);
+	for (unsigned int i = 0; i < REGIONS; i++, time += 10) {
+		ev(time + 4, EV_USER_REGION_BEGIN, 7, PART, 0);
+		ev(time + 10, EV_USER_REGION_END, 7, PART, 0);
+	}
+	ev(time, EV_GO_UNBLOCK, 1, 1, 0);
+	on(1, TRACE_NO_G);
+	ev(time, EV_GO_START, 1, 2, 0);
+	on(1, 1);
+	budget = requests->path_budget;
+	ev(time + 10, EV_USER_TASK_END, 7, 0, 0);
+	put_path(capture());
+	expect_captured(
+		"0  oncpu=6030 goblock=4000 total=10030 unknown=6030 goblock[chan receive]=4000\n"
+		"6 chan receive at chan receive: 4000\n");
+	assert_true(budget - requests->path_budget <= 2 * REGIONS + 10);
 	end_requests();
 }
 

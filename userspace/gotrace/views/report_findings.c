@@ -359,7 +359,11 @@ static int about_requests(struct report_data *d, struct json *j, const struct re
 	s.base = sum.path.total;
 	snprintf(s.text, sizeof(s.text), "the critical path of requests \"%.*s\"", cut(s.name),
 		 s.name.data);
-	err = put_causes(&s, j);
+	if (s.base)
+		err = put_causes(&s, j);
+	else
+		put_sentence(j, "The critical path of the requests is not known.",
+			     "their goroutines did too much to be kept");
 	request_sum__deinit(&sum);
 	return err;
 }
