@@ -169,10 +169,14 @@ static void count_missed(struct windows *w, uint64_t before)
 	w->was_set = false;
 }
 
-/* Those that were due before the recording ended: too little time was left to attach again. */
+/* Counts windows that were due before the recording ended, but for which attaching took too long. */
 static void count_missed_at_end(struct windows *w, uint64_t before)
 {
+	bool in_window = w->r->stopped || w->r->target_gone;
 	uint64_t end = clock__now();
+
+	if (in_window && w->r->t1 > before && w->r->t1 < end)
+		end = w->r->t1;
 
 	if (w->deadline && end > w->deadline)
 		end = w->deadline;
