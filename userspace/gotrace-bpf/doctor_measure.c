@@ -5,9 +5,9 @@
  * For half of the time the process is only observed: its CPU time, and its reads and writes; for
  * the other half the hits of all probes are counted, by programs that do nothing else. From the CPU
  * time per read or write in both, or per second, follows what a hit takes in this process: up to
- * three times as much as in a loop, because the trap disturbs its caches. A program's own CPU time
- * varies, so this counts the less, the more it differs between the windows of a half; what other
- * programs paid counts for the rest. cost.c has the rest of the model.
+ * three times as much as in a loop, because the trap disturbs its caches. The estimate is a weighted
+ * mean of what was measured and what is usual: what was measured has less weight if the CPU time
+ * varies between the windows of a half. cost.c has the rest of the model.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,7 +26,7 @@
 #define IO_MIN	      500 /* reads and writes that are enough to compare both halves */
 #define OWN_MIN	      10  /* at least a tenth of a process's CPU time is its own */
 
-/* A trap in a process, over one in a loop: usually, its standard deviation, and at most. */
+/* What a trap takes in a process relative to one in a loop: mean, standard deviation, and limit. */
 #define FACTOR	      1.5
 #define FACTOR_SPREAD 0.4
 #define FACTOR_MAX    4
@@ -134,11 +134,17 @@ static struct rate rate_of(const struct half *h, bool by_io)
 	return ret;
 }
 
+/* Whether both halves are compared by reads and writes, or else by time. */
+static bool has_io(const struct half *plain, const struct half *counted)
+{
+	return plain->all.io >= IO_MIN && counted->all.io >= IO_MIN;
+}
+
 /* What a trap takes in the process, ns; `loop`: in a loop. */
 static double trap_in_process(const struct half *plain, const struct half *counted,
 			      const struct cost_events *events, double loop)
 {
-	bool by_io = plain->all.io >= IO_MIN && counted->all.io >= IO_MIN;
+	bool by_io = has_io(plain, counted);
 	struct rate before = rate_of(plain, by_io), with = rate_of(counted, by_io);
 	double n = units(&counted->all, by_io), prior = loop * FACTOR, spread, variance, trap;
 	double traps = cost__counting(events, 1) - cost__counting(events, 0);
@@ -162,13 +168,15 @@ static void evaluate(const struct half *plain, const struct half *counted, struc
 {
 	struct cost_events events = no_events(ret);
 	double cpu = (double)counted->all.cpu, own;
+	bool by_io = has_io(plain, counted);
 
 	cost__add(&events, ret->hits, SITE_SETS);
 	ret->trap_ns = trap_in_process(plain, counted, &events, ret->loop_ns);
 	ret->seconds = (double)counted->all.time / 1e9;
 	ret->cpus = (double)plain->all.cpu / (double)plain->all.time;
 	own = cpu - cost__counting(&events, ret->trap_ns);
-	ret->own_ns = (own + ret->cpus * (double)counted->all.time) / 2;
+	own += rate_of(plain, by_io).mean * units(&counted->all, by_io);
+	ret->own_ns = own / 2;
 	if (ret->own_ns < cpu / OWN_MIN)
 		ret->own_ns = cpu / OWN_MIN;
 }
