@@ -102,7 +102,7 @@ listens_at_loopback()
 {
 	local lines
 	lines=$(sed -n 's/^#   //p' /etc/gotrace-bpf.conf.example)
-	configure "exe = target" "http = 127.0.0.1:6070" && ! systemctl start $NAME && grep 'the systemd unit permits Unix sockets only' "$LOG" &&
+	configure "exe = target" "http = 127.0.0.1:6070" && ! systemctl start $NAME && grep 'a service of systemd may use Unix sockets only' "$LOG" &&
 		echo "$lines" >"$VM_SHARE/units/$NAME.service.d/http.conf" &&
 		systemctl daemon-reload && systemctl reset-failed $NAME && systemctl start $NAME && wait_until 60 curl -sS -f http://127.0.0.1:6070/targets
 }

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/durations.h"
 #include "export/export_impl.h"
 
 #define ONE_SWITCH 10000 /* ns between two items of the same switch, at most */
@@ -92,7 +93,7 @@ static struct cpu_run run_after(const struct export *e, const struct kernel_item
 /* A second item of the switch by which the present thread got the CPU. */
 static bool is_again(const struct exported_cpu *c, const struct cpu_run *next)
 {
-	return c->now.tid == next->tid && next->since - c->now.since <= ONE_SWITCH;
+	return c->now.tid == next->tid && time_sub(next->since, c->now.since) <= ONE_SWITCH;
 }
 
 int export__switch(struct export *e, const struct kernel_item *item)

@@ -89,8 +89,8 @@ static int failed(int fd, const char *address, struct error *error)
 	if (fd >= 0)
 		close(fd);
 	return error__set(error, err, "cannot listen on '%.100s': %s%s", address, strerror(-err),
-			  err == -EAFNOSUPPORT ? "; the systemd unit permits Unix sockets only: "
-						 "see /etc/gotrace-bpf.conf.example" :
+			  err == -EAFNOSUPPORT ? "; a service of systemd may use Unix sockets "
+						 "only: see /etc/gotrace-bpf.conf.example" :
 						 "");
 }
 
