@@ -343,7 +343,7 @@ int latency__step(struct latency *l, const struct timeline *t, const struct time
 
 	/* The item has changed its thread already: until its time, the state of that is unknown, too. */
 	if (step->loss && step->item) {
-		latency__pass(l, timeline__lost_from(t));
+		latency__pass(l, earliest(timeline__lost_from(t), timeline__until(t)));
 		err = latency__forget(l, &unknown, true, error);
 		l->in_loss = timeline__in_loss(t);
 	} else if (step->loss) {

@@ -268,11 +268,14 @@ static void pass_losses(struct timeline *t, uint64_t now)
 static void pass_go_losses(struct timeline *t, uint64_t now)
 {
 	struct losses *l = &t->go_lost;
+	bool is_first = true; /* nothing is known between two that begin before one event */
 
 	for (; l->next < l->n && l->at[l->next].from <= now; l->next++)
 		if (t->go_lost_to < l->at[l->next].to) {
 			t->go_lost_to = l->at[l->next].to;
-			t->go_lost_from = l->at[l->next].from;
+			if (is_first)
+				t->go_lost_from = l->at[l->next].from;
+			is_first = false;
 		}
 }
 

@@ -87,10 +87,14 @@ static int add_span(struct report_lanes *l, struct report_lane *lane, struct lan
 static void count_state(struct report_lanes *l, const struct report_lane *lane,
 			const struct lane_track *track, int step)
 {
-	if (lane->group != EXPORT_GOROUTINES || track != &lane->track ||
-	    track->state >= STATES_OF_GOROUTINES)
+	if (lane->group != EXPORT_GOROUTINES || track != &lane->track)
 		return;
-	l->in_state[track->state] += (uint64_t)(int64_t)step;
+	if (track->state == STATE_UNKNOWN)
+		l->unknown += (uint64_t)(int64_t)step;
+	else if (track->state >= STATES_OF_GOROUTINES)
+		return;
+	else
+		l->in_state[track->state] += (uint64_t)(int64_t)step;
 	l->states_changed = true;
 }
 
@@ -280,7 +284,7 @@ static void add_value(struct report_lanes *l, enum report_curve curve, uint64_t 
 /* The numbers change one by one: their sum is right when the event is complete. */
 static void add_states(struct report_lanes *l)
 {
-	uint64_t sum = 0;
+	uint64_t sum = l->unknown;
 
 	if (!l->states_changed)
 		return;

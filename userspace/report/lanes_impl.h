@@ -94,6 +94,7 @@ struct report_lanes {
 	struct curve curves[REPORT_CURVES];
 	uint64_t counter_track[EXPORT_COUNTERS_ALL];
 	uint64_t in_state[STATES_OF_GOROUTINES]; /* how many goroutines are, at `now` */
+	uint64_t unknown;			 /* of how many no state is known then */
 	bool states_changed;			 /* one of these */
 	struct about about;
 	struct mmu mmu;
