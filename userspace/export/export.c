@@ -440,8 +440,8 @@ static int show_all_again(struct export *e, bool lost, int64_t time)
 	struct map_slot *slot;
 
 	e->go_lost = lost;
-	e->visits += e->goroutines.goroutines.n;
-	if (e->visits > EXPORT_VISITS_MAX)
+	e->divided += e->goroutines.goroutines.n;
+	if (e->divided > EXPORT_DIVIDED_MAX)
 		return 0;
 	slot = map__sorted(&e->goroutines.goroutines, &n);
 	for (size_t i = 0; slot && i < n; i++)

@@ -14,10 +14,11 @@
 #include "export/export.h"
 
 /*
- * Of goroutines, threads and CPUs, after losses: a trace with more was made to slow this down
- * (timeline.c).
+ * How many goroutines, threads and CPUs are visited because of losses, and how many slices of
+ * goroutines are divided by them: a trace with more was made to slow this down (timeline.c).
  */
-#define EXPORT_VISITS_MAX (1u << 30)
+#define EXPORT_VISITS_MAX  (1u << 30)
+#define EXPORT_DIVIDED_MAX (1u << 24)
 
 /*
  * A track with one open slice at most, or with `depth` nested ones. {}: not described yet, or of a goroutine
@@ -105,6 +106,7 @@ struct export
 	int64_t now;		    /* never decreases */
 	uint64_t last_track, flows; /* the last IDs that were assigned */
 	uint64_t visits;	    /* of goroutines, threads and CPUs, after losses */
+	uint64_t divided;	    /* slices of goroutines, by losses */
 	bool started;
 	bool in_loss;	    /* kernel events of this moment may be missing */
 	int64_t go_lost_to; /* end of the latest loss of Go's events; INT64_MIN: there was none */
