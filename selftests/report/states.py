@@ -318,7 +318,9 @@ async def check_pixels(url, data, truth):
             await check_folded(tab, data, truth, table, theme)
             await check_texts(tab, data, table, theme)
             await check_overview(tab, data, truth, theme)
-        expect(not tab.errors, f"errors: {tab.errors}")
+        # A page with merged intervals asks `view`, which does not run here, for those of the range that it shows.
+        errors = [e for e in tab.errors if "range.json" not in e]
+        expect(not errors, f"errors: {errors}")
 
 
 def main():
