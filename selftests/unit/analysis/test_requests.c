@@ -413,7 +413,7 @@ static void put_path(FILE *f)
 	put_places(f, &worst->path);
 }
 
-/* g2, which nobody waits for, is a watchdog of task 7. */
+/* g2 is a watchdog of task 7: no other goroutine waits for it. */
 static void begin_watched(void)
 {
 	struct trace_frame frame = { .pc = 0x9000, .func = PART };
