@@ -42,7 +42,7 @@ class Tab:
         if message.get("method") == "Runtime.exceptionThrown":
             self.errors.append(details["exceptionDetails"].get("text", "") + str(details["exceptionDetails"].get("exception", {}).get("description")))
         if message.get("method") == "Log.entryAdded" and details["entry"]["level"] == "error" and "favicon" not in details["entry"].get("url", ""):
-            self.errors.append(details["entry"]["text"])
+            self.errors.append(f'{details["entry"]["text"]} {details["entry"].get("url", "")}')
 
     async def value(self, expression):
         result = await self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
