@@ -91,7 +91,7 @@ override CFLAGS := -O2 -fPIC
 endif
 
 KERNEL_BPF_SRCS := bpf/syscall.bpf.c bpf/sched.bpf.c
-BPF_SRCS  := $(filter-out bpf/fate.bpf.c bpf/follow.bpf.c bpf/hits.bpf.c bpf/sample.bpf.c $(KERNEL_BPF_SRCS),$(wildcard bpf/*.bpf.c))
+BPF_SRCS  := $(filter-out bpf/fate.bpf.c bpf/follow.bpf.c bpf/hits.bpf.c bpf/pid_ns.bpf.c bpf/sample.bpf.c $(KERNEL_BPF_SRCS),$(wildcard bpf/*.bpf.c))
 # In the order of their dependencies: a folder includes headers of those before it only
 # (selftests/check/layers.sh).
 LIB_DIRS  := lib $(addprefix target/,arch elf symbols infer layout probe process) format pack text v1 \
@@ -119,7 +119,7 @@ ifdef SAN
 UNIT_TESTS := $(filter-out $(PLAIN_UNIT),$(UNIT_TESTS))
 endif
 objects    = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
-SKELETON  := $(patsubst %,build/bpf/%.skel.h,gotrace alone fate follow hits sample kernel)
+SKELETON  := $(patsubst %,build/bpf/%.skel.h,gotrace alone fate follow hits sample kernel pid_ns)
 
 KSELFTESTS := $(filter-out test %.bpf,$(patsubst selftests/kmod/%.c,%,$(wildcard selftests/kmod/*.c)))
 TARGETS   := $(patsubst selftests/targets/%/main.go,%,$(wildcard selftests/targets/*/main.go))
@@ -381,7 +381,7 @@ build/bpf/follow.skel.h: build/bpf/follow.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name follow_bpf >$@
 
-build/bpf/fate.linked.o build/bpf/hits.linked.o: build/bpf/%.linked.o: build/bpf/%.bpf.o
+build/bpf/fate.linked.o build/bpf/hits.linked.o build/bpf/pid_ns.linked.o: build/bpf/%.linked.o: build/bpf/%.bpf.o
 	$(call say,BPFLINK,$@)
 	$(Q)$(BPFTOOL) gen object $@ $^
 

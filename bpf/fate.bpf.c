@@ -9,6 +9,7 @@
  */
 #include "goabi.bpf.h"
 #include "gotrace/fate.h"
+#include "pid.bpf.h"
 
 #include <bpf/bpf_tracing.h>
 
@@ -37,7 +38,9 @@ struct {
 	__uint(max_entries, FATES_SIZE);
 } fates SEC(".maps");
 
-gt_u32 watched = 0;  /* PID, in the initial namespace */
+const volatile struct gt_pid_ns pid_ns = {};
+
+gt_u32 watched = 0;  /* PID */
 gt_u64 signals = 0;  /* bits: 1 << number - 1 */
 gt_u32 is_fatal = 0; /* a signal that ends the process was reported */
 gt_u32 is_over = 0;  /* its end was reported: several threads can see themselves as the last */
@@ -48,7 +51,7 @@ static void send(struct task_struct *task, u32 signal, u32 status)
 
 	if (!f)
 		return;
-	*f = (struct gt_fate){ bpf_ktime_get_ns(), task->pid, signal, status, 0 };
+	*f = (struct gt_fate){ bpf_ktime_get_ns(), TASK_TID(task), signal, status, 0 };
 	bpf_ringbuf_submit(f, BPF_RB_NO_WAKEUP);
 }
 
@@ -57,7 +60,7 @@ int BPF_PROG(fate_signal, int sig)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 
-	if ((u32)task->tgid != watched)
+	if (TASK_TGID(task) != watched)
 		return 0;
 	if (sig == SIGKILL) { /* or another thread has ended the process without a signal */
 		sig = task->signal->group_exit_code & 0x7f;
@@ -75,7 +78,7 @@ int BPF_PROG(fate_exit, struct task_struct *task)
 {
 	int group = task->signal->group_exit_code;
 
-	if ((u32)task->tgid == watched && task->signal->live.counter <= 0 &&
+	if (TASK_TGID(task) == watched && task->signal->live.counter <= 0 &&
 	    !__sync_lock_test_and_set(&is_over, 1))
 		send(task, 0, (u32)(group ?: task->exit_code));
 	return 0;

@@ -10,14 +10,15 @@
 #define BPF_FILTER_H
 
 #include "maps.bpf.h"
+#include "pid.bpf.h"
 
 /*
- * The TID (initial PID namespace) of the thread that hit; 0: of another process. Hits are not
+ * The TID of the thread that hit; 0: of another process. Hits are not
  * counted here, because an atomic addition costs 25 ns; records are, lost ones included.
  */
 static __always_inline u32 filter__ours(void)
 {
-	u64 id = bpf_get_current_pid_tgid();
+	u64 id = pid__current();
 
 	if (id >> 32 != config.tgid) {
 		COUNT(foreign);

@@ -10,6 +10,7 @@
  */
 #include "goabi.bpf.h"
 #include "gotrace/follow.h"
+#include "pid.bpf.h"
 
 #include <bpf/bpf_tracing.h>
 
@@ -78,6 +79,8 @@ struct {
 	__uint(max_entries, 1 << 17);
 } execs SEC(".maps");
 
+const volatile struct gt_pid_ns pid_ns = {};
+
 gt_u32 launcher = 0;  /* the recorder that holds the command until it executes a Go program */
 gt_u64 overflows = 0; /* processes or execs that did not fit */
 /* Whether processes are reported if they have one of the names, and are in the cgroup */
@@ -86,7 +89,7 @@ gt_u32 watches_names = 0, watches_cgroup = 0;
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(followed_fork, struct task_struct *parent, struct task_struct *child)
 {
-	u32 from = parent->tgid, pid = child->pid;
+	u32 from = TASK_TGID(parent), pid = TASK_TID(child);
 	u8 followed = GT_FOLLOWED, *of_parent;
 
 	if (child->tgid != child->pid)
@@ -122,7 +125,7 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(followed_exec, struct task_struct *task, int old_pid, struct linux_binprm *program)
 {
 	struct gt_followed_exec *e;
-	u32 pid = task->tgid;
+	u32 pid = TASK_TGID(task);
 
 	if (!bpf_map_lookup_elem(&tree, &pid) && !is_watched(program))
 		return 0;
@@ -133,7 +136,7 @@ int BPF_PROG(followed_exec, struct task_struct *task, int old_pid, struct linux_
 	}
 	e->time = bpf_ktime_get_ns();
 	e->pid = pid;
-	e->held = task->ptrace && task->parent->tgid == launcher;
+	e->held = task->ptrace && TASK_TGID(task->parent) == launcher;
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
 	bpf_ringbuf_submit(e, 0);
 	return 0;
@@ -142,7 +145,7 @@ int BPF_PROG(followed_exec, struct task_struct *task, int old_pid, struct linux_
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(followed_exit, struct task_struct *task)
 {
-	u32 pid = task->tgid;
+	u32 pid = TASK_TGID(task);
 
 	if (task->signal->live.counter <= 0)
 		bpf_map_delete_elem(&tree, &pid);

@@ -438,7 +438,7 @@ SEC("uprobe.multi")
 int goroutine_rare(struct pt_regs *ctx)
 {
 	enum gt_probe probe = cookie__probe(ctx);
-	u32 tid = (u32)bpf_get_current_pid_tgid();
+	u32 tid = (u32)pid__current();
 
 	if (is_schedulers(probe))
 		slot__flush_if_derived(GO_G(ctx), tid);

@@ -7,6 +7,7 @@
  */
 #include "goabi.bpf.h"
 #include "gotrace/hits.h"
+#include "pid.bpf.h"
 
 #include <bpf/bpf_tracing.h>
 
@@ -14,7 +15,8 @@ struct task_struct {
 	int tgid;
 } __attribute__((preserve_access_index));
 
-const volatile gt_u32 target = 0; /* TGID in the initial PID namespace */
+const volatile struct gt_pid_ns pid_ns = {};
+const volatile gt_u32 target = 0; /* TGID */
 
 /* By GT_HITS_OF() and enum gt_hits. */
 struct {
@@ -36,7 +38,7 @@ static __always_inline void count(u32 what)
 SEC("uprobe.multi")
 int count_hit(struct pt_regs *ctx)
 {
-	if (bpf_get_current_pid_tgid() >> 32 == target)
+	if (pid__current() >> 32 == target)
 		count(bpf_get_attach_cookie(ctx));
 	return 0;
 }
@@ -44,7 +46,7 @@ int count_hit(struct pt_regs *ctx)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(count_call)
 {
-	if (bpf_get_current_pid_tgid() >> 32 == target)
+	if (pid__current() >> 32 == target)
 		count(GT_HITS_CALLS);
 	return 0;
 }
@@ -52,9 +54,9 @@ int BPF_PROG(count_call)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	if (prev->tgid == target)
+	if (TASK_TGID(prev) == target)
 		count(GT_HITS_LEAVES);
-	if (next->tgid == target)
+	if (TASK_TGID(next) == target)
 		count(GT_HITS_GETS);
 	return 0;
 }
@@ -62,7 +64,7 @@ int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_s
 SEC("tp_btf/sched_waking")
 int BPF_PROG(count_wake, struct task_struct *task)
 {
-	if (task->tgid == target)
+	if (TASK_TGID(task) == target)
 		count(GT_HITS_WAKES);
 	return 0;
 }

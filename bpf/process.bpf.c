@@ -8,7 +8,7 @@
 /* Runs in the thread that called exec: by now it is the only one, and the leader. */
 static __always_inline int ended_by_exec(void)
 {
-	u64 id = bpf_get_current_pid_tgid();
+	u64 id = pid__current();
 
 	if (id >> 32 == config.tgid && (u32)id == config.tgid)
 		emit_plain(GT_EXEC, 0, 0, id);

@@ -87,7 +87,7 @@ static __always_inline void sample__walk(struct gt_stack *stack, const struct pt
 SEC("perf_event")
 int sample(struct perf_sample *ctx)
 {
-	u64 id = bpf_get_current_pid_tgid();
+	u64 id = pid__current();
 	struct pt_regs regs = {};
 	struct emission e;
 

@@ -9,6 +9,10 @@
  */
 #include "task.bpf.h"
 
+struct ids {
+	u32 tid, tgid;
+};
+
 struct bpf_iter__task {
 	void *meta;
 	struct task_struct *task;
@@ -70,10 +74,31 @@ static __always_inline enum gt_off off_reason(struct task_struct *prev, bool pre
 								    GT_OFF_PREEMPTED;
 }
 
-static __always_inline void emit_thread(enum gt_thread_what what, u64 object,
-					struct task_struct *task, const char *comm)
+/*
+ * Threads of the target that have begun to end, by their number in the initial PID namespace: a
+ * thread that has been released has no number in another one, and is switched once more. Only
+ * outside of the initial one. Writer: thread_ends; reader: sched_switch.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, u32);
+	__type(value, struct ids);
+} ending SEC(".maps");
+
+static __always_inline struct ids ids_of(struct task_struct *task)
 {
-	emit (rec, GT_THREAD, object, 0, task->pid, sizeof(struct gt_thread)) {
+	u32 key = task->pid;
+	struct ids *known =
+		pid_ns.level && task->exit_state ? bpf_map_lookup_elem(&ending, &key) : NULL;
+
+	return known ? *known : (struct ids){ TASK_TID(task), TASK_TGID(task) };
+}
+
+static __always_inline void emit_thread(enum gt_thread_what what, u64 object, u32 tid,
+					const char *comm)
+{
+	emit (rec, GT_THREAD, object, 0, tid, sizeof(struct gt_thread)) {
 		struct gt_thread *thread = (void *)(rec + 1);
 
 		__builtin_memset(thread, 0, sizeof(*thread));
@@ -82,11 +107,11 @@ static __always_inline void emit_thread(enum gt_thread_what what, u64 object,
 	}
 }
 
-static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct *next,
+static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct *next, u32 tgid,
 				     enum gt_off why)
 {
 	__builtin_memset(off, 0, sizeof(*off));
-	off->next_tgid = next->tgid;
+	off->next_tgid = tgid;
 	off->why = why;
 	if (next->pid)
 		bpf_probe_read_kernel(off->next_comm, COMM_SIZE, next->comm);
@@ -97,15 +122,15 @@ static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct 
  * reserved: a CPU always has a thread. Older verifiers (6.1) forget that a slot was checked, and
  * report a leak at a second check: so each is checked once.
  */
-static __always_inline void emit_switch(struct emission *off, struct task_struct *prev,
-					struct task_struct *next, bool to, enum gt_off why)
+static __always_inline void emit_switch(struct emission *off, u32 prev, struct task_struct *next,
+					struct ids ids, bool to, enum gt_off why)
 {
 	EMIT_ROOM(room, 0);
 	struct emission on = emit__none(0);
 
-	tell_off((void *)(off->rec + 1), next, why);
+	tell_off((void *)(off->rec + 1), next, ids.tgid, why);
 	if (to)
-		on = emit__begin(GT_CPU_ON, prev->pid, 0, next->pid, 0, room);
+		on = emit__begin(GT_CPU_ON, prev, 0, ids.tid, 0, room);
 	if (on.rec) {
 		emit__stamp(on.rec);
 		off->rec->time = on.rec->time;
@@ -122,22 +147,22 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	bool from = prev->tgid == config.tgid, to = next->tgid == config.tgid;
+	struct ids old = ids_of(prev), new = ids_of(next);
+	bool from = old.tgid == config.tgid, to = new.tgid == config.tgid;
 	EMIT_ROOM(room, sizeof(struct gt_off_cpu));
 	struct emission off = emit__none(sizeof(struct gt_off_cpu));
 	enum gt_off why = GT_OFF_END;
 
 	if (from) {
 		why = off_reason(prev, preempt, prev_state);
-		off = emit__begin(GT_CPU_OFF, next->pid, 0, prev->pid, sizeof(struct gt_off_cpu),
-				  room);
+		off = emit__begin(GT_CPU_OFF, new.tid, 0, old.tid, sizeof(struct gt_off_cpu), room);
 	}
 	if (off.rec)
-		emit_switch(&off, prev, next, to, why);
+		emit_switch(&off, old.tid, next, new, to, why);
 	else if (to)
-		emit_plain(GT_CPU_ON, prev->pid, 0, next->pid);
+		emit_plain(GT_CPU_ON, old.tid, 0, new.tid);
 	if (why == GT_OFF_DEAD)
-		emit_thread(GT_THREAD_ENDED, 0, prev, prev->comm);
+		emit_thread(GT_THREAD_ENDED, 0, old.tid, prev->comm);
 	return 0;
 }
 
@@ -147,10 +172,10 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 {
 	u64 waker;
 
-	if (task->tgid != config.tgid)
+	if (TASK_TGID(task) != config.tgid)
 		return 0;
-	waker = bpf_get_current_pid_tgid();
-	emit (rec, GT_WAKING, (u32)waker, 0, task->pid, sizeof(struct gt_waking)) {
+	waker = pid__current();
+	emit (rec, GT_WAKING, (u32)waker, 0, TASK_TID(task), sizeof(struct gt_waking)) {
 		struct gt_waking *waking = (void *)(rec + 1);
 
 		waking->tgid = waker >> 32;
@@ -163,8 +188,20 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 SEC("tp_btf/task_newtask")
 int BPF_PROG(task_newtask, struct task_struct *task)
 {
-	if (task->tgid == config.tgid)
-		emit_thread(GT_THREAD_CREATED, (u32)bpf_get_current_pid_tgid(), task, task->comm);
+	if (TASK_TGID(task) == config.tgid)
+		emit_thread(GT_THREAD_CREATED, (u32)pid__current(), TASK_TID(task), task->comm);
+	return 0;
+}
+
+/* Runs while the thread still has its numbers. Not loaded in the initial PID namespace. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(thread_ends, struct task_struct *task)
+{
+	struct ids ids = { TASK_TID(task), TASK_TGID(task) };
+	u32 key = task->pid;
+
+	if (ids.tgid == config.tgid)
+		bpf_map_update_elem(&ending, &key, &ids, 0);
 	return 0;
 }
 
@@ -172,8 +209,8 @@ int BPF_PROG(task_newtask, struct task_struct *task)
 SEC("tp_btf/task_rename")
 int BPF_PROG(task_rename, struct task_struct *task, const char *comm)
 {
-	if (task->tgid == config.tgid)
-		emit_thread(GT_THREAD_NAMED, 0, task, comm);
+	if (TASK_TGID(task) == config.tgid)
+		emit_thread(GT_THREAD_NAMED, 0, TASK_TID(task), comm);
 	return 0;
 }
 
@@ -204,9 +241,9 @@ int present(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 
-	if (!task || task->tgid != config.tgid || task->exit_state)
+	if (!task || task->exit_state || TASK_TGID(task) != config.tgid)
 		return 0;
-	emit (rec, GT_THREAD, 0, 0, task->pid, sizeof(struct gt_thread)) {
+	emit (rec, GT_THREAD, 0, 0, TASK_TID(task), sizeof(struct gt_thread)) {
 		struct gt_thread *thread = (void *)(rec + 1);
 
 		emit__stamp(rec);

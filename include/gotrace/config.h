@@ -119,7 +119,7 @@ enum gt_gosched {
 
 /* Offsets are in bytes from the struct's start, as in the DWARF of this binary. */
 struct gt_config {
-	gt_u32 tgid;		      /* TGID of the target, in the initial PID namespace */
+	gt_u32 tgid;		      /* TGID of the target */
 	gt_u32 rings;		      /* number of rings; a CPU writes to cpu % rings */
 	gt_u32 stack_depth;	      /* 0: no stacks; at most GT_STACK_MAX */
 	gt_u32 inlined_sites;	      /* 1: cookies have more than their low 8 bits */

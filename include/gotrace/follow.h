@@ -24,7 +24,7 @@ enum gt_followed {
 
 struct gt_followed_exec {
 	gt_u64 time;   /* CLOCK_MONOTONIC, ns */
-	gt_u32 pid;    /* in the initial PID namespace */
+	gt_u32 pid;    /* in the PID namespace of the recorder */
 	gt_u32 held;   /* 1: held by the recorder that launched it (capture/launch.c) */
 	char comm[16]; /* the program's name, cut to 15 bytes; any bytes, chosen by the target */
 };

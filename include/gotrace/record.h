@@ -42,7 +42,7 @@ enum gt_kind {
 #undef GT_KIND
 };
 
-/* A record's `tid` is that of the initial PID namespace, as in perf. */
+/* Threads and processes are named by the PID namespace of the recorder: pid_ns.h. */
 struct gt_record {
 	gt_u64 time; /* CLOCK_MONOTONIC, ns; stamped after the slot was reserved */
 	gt_u32 tid;

@@ -50,12 +50,18 @@ static uint64_t wanted(const struct trigger_opts *opts, bool *ret_exit)
 	return signals;
 }
 
-static int attach(struct fate *f, uint64_t signals, int pid)
+static int attach(struct fate *f, uint64_t signals, int pid, struct error *error)
 {
+	struct gt_pid_ns pid_ns;
+	int err = pid_ns__find(&pid_ns, error);
+
+	if (err)
+		return err;
 	probes__log_libbpf();
 	f->skel = fate_bpf__open();
 	if (!f->skel)
 		return -errno;
+	f->skel->rodata->pid_ns = pid_ns;
 	f->skel->bss->watched = (uint32_t)pid;
 	f->skel->bss->signals = signals;
 	if (fate_bpf__load(f->skel) || fate_bpf__attach(f->skel))
@@ -75,12 +81,14 @@ int fate__open(struct fate **ret, const struct trigger_opts *opts, int pid, stru
 	if (!signals && !with_exit)
 		return 0;
 	f = calloc(1, sizeof(*f));
-	err = f ? attach(f, signals, pid) : -ENOMEM;
+	err = f ? attach(f, signals, pid, error) : -ENOMEM;
 	if (!err) {
 		*ret = f;
 		return 0;
 	}
 	fate__close(f);
+	if (error->text[0])
+		return err;
 	return error__set(error, err,
 			  "cannot watch the process for --trigger signal and exit: %s%s",
 			  strerror(-err),

@@ -37,8 +37,11 @@ struct hits {
 	struct bpf_link *link[SITES_MAX + KERNEL_LINKS];
 };
 
+/* Unless the reason is known already. */
 static int explain(int err, struct error *error)
 {
+	if (error->text[0])
+		return err;
 	if (err == -EPERM || err == -EACCES)
 		return error__set(error, err,
 				  "cannot count hits: not permitted; run as root, or with CAP_BPF "
@@ -46,11 +49,15 @@ static int explain(int err, struct error *error)
 	return error__set(error, err, "cannot count hits: %s", strerror(-err));
 }
 
-static int create(struct hits **ret, pid_t pid, const char *path, bool kernel)
+static int create(struct hits **ret, pid_t pid, const char *path, bool kernel, struct error *error)
 {
-	struct hits *h = calloc(1, sizeof(*h));
-	int err;
+	struct gt_pid_ns pid_ns;
+	struct hits *h;
+	int err = pid_ns__find(&pid_ns, error);
 
+	if (err)
+		return err;
+	h = calloc(1, sizeof(*h));
 	if (!h)
 		return -ENOMEM;
 	probes__log_libbpf();
@@ -63,6 +70,7 @@ static int create(struct hits **ret, pid_t pid, const char *path, bool kernel)
 		free(h);
 		return err;
 	}
+	h->skel->rodata->pid_ns = pid_ns;
 	h->skel->rodata->target = (__u32)pid;
 	bpf_program__set_autoload(h->skel->progs.count_call, kernel);
 	bpf_program__set_autoload(h->skel->progs.count_switch, kernel);
@@ -81,7 +89,7 @@ int hits__open(struct hits **ret, const struct probes_opts *opts, struct error *
 {
 	bool kernel = opts->sets & SITE_SET(KERNEL);
 	const struct site *site = opts->sites->site, *end = site + opts->sites->n;
-	int err = create(ret, opts->pid, opts->path, kernel);
+	int err = create(ret, opts->pid, opts->path, kernel, error);
 
 	for (; !err && site < end; site++) {
 		struct hits *h = *ret;
@@ -200,7 +208,7 @@ static int add_own_site(struct hits *h, const char *at, struct error *error)
 
 int hits__open_trap(struct hits **ret, struct error *error)
 {
-	int err = create(ret, getpid(), "/proc/self/exe", false);
+	int err = create(ret, getpid(), "/proc/self/exe", false, error);
 
 	if (err)
 		return explain(err, error);

@@ -162,13 +162,16 @@ static void choose_programs(struct kernel_bpf *skel, unsigned int sets)
 		wanted = sets & (fault ? SITE_SET(FAULT) : SITE_SET(KERNEL));
 		bpf_program__set_autoload(program, wanted || (call && sets & SITE_SET(SYSCALL)));
 	}
+	if (!skel->rodata->pid_ns.level)
+		bpf_program__set_autoload(skel->progs.thread_ends, false);
 	bpf_program__set_autoattach(skel->progs.present, false);
 	bpf_program__set_autoattach(skel->progs.fault_begin, false);
 	bpf_program__set_autoattach(skel->progs.fault_end, false);
 }
 
 int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *config,
-			const struct rings *rings, unsigned int sets, struct error *error)
+			const struct gt_pid_ns *pid_ns, const struct rings *rings,
+			unsigned int sets, struct error *error)
 {
 	struct kernel_probes *k = calloc(1, sizeof(*k));
 	int err = -ENOMEM;
@@ -182,6 +185,7 @@ int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *conf
 		err = prepare(k->skel, sets);
 	if (!err) {
 		k->skel->rodata->config = *config;
+		k->skel->rodata->pid_ns = *pid_ns;
 		choose_programs(k->skel, sets);
 		err = rings__use(rings, k->skel->obj);
 	}

@@ -9,6 +9,7 @@
 #ifndef CAPTURE_KERNEL_PROBES_H
 #define CAPTURE_KERNEL_PROBES_H
 
+#include "gotrace/pid_ns.h"
 #include "capture/rings.h"
 #include "gotrace/config.h"
 #include "gotrace/record.h"
@@ -21,7 +22,8 @@ struct kernel_probes;
  * site_set). With set syscall, those of system calls are loaded in any case.
  */
 int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *config,
-			const struct rings *rings, unsigned int sets, struct error *error);
+			const struct gt_pid_ns *pid_ns, const struct rings *rings,
+			unsigned int sets, struct error *error);
 /*
  * Attaches the programs, and then, for set kernel, records the state of each existing thread. On
  * failure some programs may be attached: detach it.

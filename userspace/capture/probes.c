@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -25,17 +24,6 @@
 
 #define SLOT_BYTES 224 /* of an entry of the map of slots, with the kernel's own data */
 
-int probes__check_namespace(struct error *error)
-{
-	struct stat ns;
-
-	if (stat("/proc/self/ns/pid", &ns) || ns.st_ino == PROBES_INIT_PID_NS)
-		return 0;
-	return error__set(error, -ENOTSUP,
-			  "gotrace-bpf cannot identify its target from a PID namespace of "
-			  "its own: run it in the host's (--pid=host, hostPID)");
-}
-
 int probes__open(struct probes **ret, const struct probes_opts *opts, struct error *error)
 {
 	struct probes *p;
@@ -43,12 +31,14 @@ int probes__open(struct probes **ret, const struct probes_opts *opts, struct err
 
 	probes__log_libbpf();
 	steps__say("loading the BPF programs");
-	err = probes__check_namespace(error);
-	if (err)
-		return err;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
+	err = pid_ns__find(&p->pid_ns, error);
+	if (err) {
+		free(p);
+		return err;
+	}
 	p->opts = *opts;
 	p->multi = !opts->force_perf && probes__kernel_has_multi();
 	err = probes__load(p, error);

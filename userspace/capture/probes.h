@@ -46,11 +46,6 @@ struct probes_opts {
 	const struct gt_request_site *requests; /* GT_REQUEST_SITES rows; NULL: none */
 };
 
-/*
- * Returns 0 in the initial PID namespace. Otherwise the PIDs that BPF programs see differ from those that
- * this process sees: a negative errno and the reason.
- */
-int probes__check_namespace(struct error *error);
 /* Loads the programs. On failure a negative errno and the reason, with the remedy. */
 int probes__open(struct probes **ret, const struct probes_opts *opts, struct error *error);
 /* -ESRCH: the process has ended. On failure some may be attached: destroy it. */
@@ -98,9 +93,6 @@ uint64_t probes__ring_bytes(const struct probes *p); /* of all rings */
 uint64_t probes__memory(const struct probes *p);     /* kernel memory of rings and maps */
 /* Summed over the CPUs. */
 int probes__counters(const struct probes *p, struct gt_counters *ret);
-
-/* The inode of the initial PID namespace (the kernel's PROC_PID_INIT_INO). */
-#define PROBES_INIT_PID_NS 0xeffffffcu
 
 /* Whether this kernel can attach many sites to one process with one call: 6.10 and later. */
 bool probes__kernel_has_multi(void);

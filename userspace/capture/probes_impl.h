@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "capture/pid_ns.h"
 #include "capture/probes.h"
 #include "capture/rings.h"
 
@@ -29,6 +30,7 @@ struct kernel_job {
 struct probes {
 	struct gotrace_bpf *skel;
 	struct probes_opts opts;
+	struct gt_pid_ns pid_ns;
 	bool multi;
 	bool kfuncs; /* the kernel module's functions can be called */
 	struct bpf_link *exec;

@@ -89,8 +89,8 @@ static void *open_kernel(void *argument)
 
 	if (p->kernel_job.config.syscall_at)
 		sets |= SITE_SET(SYSCALL);
-	p->kernel_job.err = kernel_probes__open(&p->kernel, &p->kernel_job.config, &p->rings, sets,
-						&p->kernel_job.error);
+	p->kernel_job.err = kernel_probes__open(&p->kernel, &p->kernel_job.config, &p->pid_ns,
+						&p->rings, sets, &p->kernel_job.error);
 	return NULL;
 }
 
@@ -237,6 +237,7 @@ static void set_config(struct probes *p)
 	config->syscall_at = syscall_at(&p->opts);
 	config->calls_only = config->syscall_at && !(p->opts.sets & SITE_SET(KERNEL));
 	config->heap_live = heap_live(&p->opts);
+	p->skel->rodata->pid_ns = p->pid_ns;
 	if (p->opts.requests)
 		memcpy((void *)p->skel->rodata->request_sites, p->opts.requests,
 		       sizeof(p->skel->rodata->request_sites));
@@ -288,6 +289,6 @@ int probes__load(struct probes *p, struct error *error)
 			return load_again(p, error);
 	}
 	if (!err && p->opts.sample_hz)
-		err = sampler__open(&p->sampler, config, &p->rings, error);
+		err = sampler__open(&p->sampler, config, &p->pid_ns, &p->rings, error);
 	return err;
 }

@@ -72,8 +72,8 @@ int sampler__possible(struct error *error)
 	return access(KERNEL_BTF, R_OK) ? explain(-ENOENT, error) : 0;
 }
 
-int sampler__open(struct sampler **ret, const struct gt_config *config, const struct rings *rings,
-		  struct error *error)
+int sampler__open(struct sampler **ret, const struct gt_config *config,
+		  const struct gt_pid_ns *pid_ns, const struct rings *rings, struct error *error)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
 	int err = -ENOMEM;
@@ -84,6 +84,7 @@ int sampler__open(struct sampler **ret, const struct gt_config *config, const st
 	}
 	if (!err) {
 		s->skel->rodata->config = *config;
+		s->skel->rodata->pid_ns = *pid_ns;
 		err = rings__use(rings, s->skel->obj);
 	}
 	if (!err)

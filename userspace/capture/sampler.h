@@ -8,6 +8,7 @@
 #ifndef CAPTURE_SAMPLER_H
 #define CAPTURE_SAMPLER_H
 
+#include "gotrace/pid_ns.h"
 #include "capture/rings.h"
 #include "format/private.h"
 #include "gotrace/config.h"
@@ -29,8 +30,8 @@ static inline uint64_t sampler__period(unsigned int hz)
 }
 
 /* Loads the program. On failure a negative errno and the reason, with the remedy. */
-int sampler__open(struct sampler **ret, const struct gt_config *config, const struct rings *rings,
-		  struct error *error);
+int sampler__open(struct sampler **ret, const struct gt_config *config,
+		  const struct gt_pid_ns *pid_ns, const struct rings *rings, struct error *error);
 /* Starts sampling: each CPU `hz` times per second of the target's running time on it. */
 int sampler__attach(struct sampler *s, unsigned int hz, struct error *error);
 void sampler__detach(struct sampler *s);

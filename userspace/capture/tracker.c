@@ -13,6 +13,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/pid_ns.h"
 #include "capture/tracker.h"
 
 #include "follow.skel.h"
@@ -36,17 +37,25 @@ static int handle_exec(void *ctx, void *data, size_t size)
 
 int tracker__create(struct tracker **ret, tracker_fn fn, void *ctx, struct error *error)
 {
-	struct tracker *t = calloc(1, sizeof(*t));
-	int err = 0;
+	struct gt_pid_ns pid_ns;
+	struct tracker *t;
+	int err = pid_ns__find(&pid_ns, error);
 
+	if (err)
+		return err;
+	t = calloc(1, sizeof(*t));
 	if (!t)
 		return -ENOMEM;
 	t->fn = fn;
 	t->ctx = ctx;
-	t->skel = follow_bpf__open_and_load();
-	if (!t->skel)
-		err = -errno;
+	t->skel = follow_bpf__open();
+	if (t->skel)
+		t->skel->rodata->pid_ns = pid_ns;
 	else
+		err = -errno;
+	if (!err)
+		err = follow_bpf__load(t->skel);
+	if (!err)
 		err = follow_bpf__attach(t->skel);
 	if (!err) {
 		t->ring = ring_buffer__new(bpf_map__fd(t->skel->maps.execs), handle_exec, t, NULL);

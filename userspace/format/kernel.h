@@ -42,7 +42,7 @@ enum kernel_kind {
 
 struct kernel_item {
 	uint64_t time; /* CLOCK_MONOTONIC, ns */
-	uint32_t tid;  /* in the initial PID namespace, as the M of events */
+	uint32_t tid;  /* in the PID namespace of the recorder, as the M of events */
 	uint8_t kind;  /* enum kernel_kind */
 	uint8_t why;   /* enum gt_off */
 	bool interrupt;

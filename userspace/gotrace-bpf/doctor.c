@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "capture/cpu_events.h"
 #include "capture/kernel_probes.h"
 #include "capture/kmod.h"
+#include "capture/pid_ns.h"
 #include "capture/probes.h"
 #include "capture/sampler.h"
 #include "inline/inline_clock.h"
@@ -166,7 +166,7 @@ static void privileges(struct doctor *d)
 static void restrictions(struct doctor *d)
 {
 	char text[128];
-	struct stat ns;
+	struct error why = {};
 
 	read_word("/sys/kernel/security/lockdown", text, sizeof(text));
 	if (strstr(text, "[confidentiality]"))
@@ -181,10 +181,8 @@ static void restrictions(struct doctor *d)
 	if (atoi(text) > 1 && !capability__has(CAP_SYS_PTRACE))
 		doctor__report(d, NOTE, "ptrace",
 			       "yama's ptrace_scope is %s: CAP_SYS_PTRACE is required", text);
-	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != PROBES_INIT_PID_NS)
-		doctor__report(
-			d, BAD, "namespace",
-			"gotrace-bpf is in another PID namespace: run it in the host's (--pid=host)");
+	if (pid_ns__check(&why))
+		doctor__report(d, BAD, "namespaces", "%s", why.text);
 }
 
 /*

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "capture/fate.h"
+#include "capture/pid_ns.h"
 #include "lib/log.h"
 #include "lib/steps.h"
 #include "target/probe/call_copies.h"
@@ -402,8 +403,10 @@ enum recording_end recording__run(const struct recording *r, int *ret_status, st
 	enum recording_end end = RECORDING_DONE;
 	struct launch child = {};
 	struct analysis an = {};
-	int err = analyse(r, &child, &an, error);
+	int err = pid_ns__check(error);
 
+	if (!err)
+		err = analyse(r, &child, &an, error);
 	if (!err)
 		err = record(r, &an, &child, stats, error);
 	steps__end();

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/probes.h"
+#include "capture/pid_ns.h"
 #include "capture/tracker.h"
 #include "flight/folder.h"
 #include "lib/clock.h"
@@ -304,7 +304,7 @@ static int prepare(struct targets *t)
 	if (t->how->supervisor)
 		t->recorders.forked = handle_fork;
 	if (!err)
-		err = probes__check_namespace(t->error);
+		err = pid_ns__check(t->error);
 	if (!err)
 		err = check_directory(t);
 	t->files = program_files__create();

@@ -32,6 +32,7 @@ static struct {
 	unsigned int reads, interrupted;
 	int read_error;
 	int fault_error, possible_error;
+	unsigned int level; /* of the PID namespace */
 	struct kernel_probes *k;
 	struct error err;
 } t;
@@ -171,14 +172,15 @@ FIXTURE(set_up, tear_down)
 
 static int open_for(unsigned int sets)
 {
-	struct gt_config config = { .tgid = 42 };
+	const struct gt_config config = { .tgid = 42 };
+	const struct gt_pid_ns pid_ns = { .level = t.level };
 
 	kernel_probes__destroy(t.k);
 	t.k = NULL;
 	t.order[0] = t.err.text[0] = 0;
 	memset(t.order, 0, sizeof(t.order));
 	t.reads = 0;
-	return kernel_probes__open(&t.k, &config, NULL, sets, &t.err);
+	return kernel_probes__open(&t.k, &config, &pid_ns, NULL, sets, &t.err);
 }
 
 static int attach_for(unsigned int sets)
@@ -206,10 +208,24 @@ TEST(programs_of_sets)
 			const struct bpf_program *p = &fake.program[i];
 			bool fault = !strncmp(p->name, "fault_", 6);
 
+			if (!strcmp(p->name, "thread_ends")) {
+				assert_false(p->autoload);
+				continue;
+			}
 			assert_int_equal(p->autoload, (sets & (fault ? 2 : 1)) != 0);
 			assert_int_equal(p->autoattach, !fault && strcmp(p->name, "present") != 0);
 		}
 	}
+}
+
+/* A thread that was released has no number there: it is remembered before. */
+TEST(in_a_pid_namespace)
+{
+	t.level = 1;
+	assert_int_equal(open_for(KERNEL), 0);
+	for (unsigned int i = 0; i < fake.programs; i++)
+		assert_true(fake.program[i].autoload ||
+			    !strncmp(fake.program[i].name, "fault_", 6));
 }
 
 /* The ends of faults before their begins; what threads do last, when their changes are seen. */

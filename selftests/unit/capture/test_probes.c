@@ -17,6 +17,7 @@
 #include "capture/kmod.h"
 #include "capture/probes.h"
 #include "capture/rings.h"
+#include "capture/pid_ns.h"
 #include "capture/sampler.h"
 
 #include "unit/fake_skeleton.h"
@@ -32,7 +33,8 @@ struct bpf_link {
 
 static struct {
 	const char *release; /* of the kernel */
-	uint64_t pid_ns;
+	struct gt_pid_ns pid_ns;
+	int no_pid_ns;
 	/* links */
 	struct bpf_link link[LINKS];
 	unsigned int links, attach_fails; /* at this link, from 1 on */
@@ -66,10 +68,10 @@ int uname(struct utsname *name)
 	return 0;
 }
 
-int stat(const char *path, struct stat *ret)
+int pid_ns__find(struct gt_pid_ns *ret, struct error *err)
 {
-	ret->st_ino = t.pid_ns;
-	return 0;
+	*ret = t.pid_ns;
+	return t.no_pid_ns ? error__set(err, t.no_pid_ns, "no namespace") : 0;
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *ctx)
@@ -193,11 +195,13 @@ STUB(int, rings__finish, (struct rings *), t.finish_error)
 STUB_VOID(rings__destroy, (struct rings *))
 
 int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *config,
-			const struct rings *rings, unsigned int sets, struct error *err)
+			const struct gt_pid_ns *pid_ns, const struct rings *rings,
+			unsigned int sets, struct error *err)
 {
 	if (t.kernel_error)
 		return error__set(err, t.kernel_error, "no kernel events");
 	assert_int_equal(config->tgid, 42);
+	assert_memory_equal(pid_ns, &t.pid_ns, sizeof(*pid_ns));
 	assert_int_equal(sets, (t.opts.sets & (SITE_SET(KERNEL) | SITE_SET(FAULT))) |
 				       (config->syscall_at ? SITE_SET(SYSCALL) : 0));
 	t.kernels++;
@@ -234,9 +238,10 @@ void kernel_probes__destroy(struct kernel_probes *k)
 	t.kernels -= k != NULL;
 }
 
-int sampler__open(struct sampler **ret, const struct gt_config *config, const struct rings *rings,
-		  struct error *err)
+int sampler__open(struct sampler **ret, const struct gt_config *config,
+		  const struct gt_pid_ns *pid_ns, const struct rings *rings, struct error *err)
 {
+	assert_memory_equal(pid_ns, &t.pid_ns, sizeof(*pid_ns));
 	t.samplers++;
 	*ret = (struct sampler *)&t;
 	return t.sampler_error;
@@ -270,7 +275,7 @@ static int set_up(void **state)
 	memset(&t, 0, sizeof(t));
 	memset(&fake, 0, sizeof(fake));
 	t.release = "6.12.0-1-amd64";
-	t.pid_ns = PROBES_INIT_PID_NS;
+	t.pid_ns = (struct gt_pid_ns){ .address = 0xffff888000000000, .level = 2 };
 	t.module_error = -ENOENT;
 	t.config.g_goid = 152;
 	t.sites.site = t.site;
@@ -555,9 +560,9 @@ TEST(cannot_load)
 	assert_int_equal(open_it(), -EPERM);
 	assert_non_null(strstr(t.err.text, "cannot create the ring buffers"));
 	t.err.text[0] = 0;
-	t.pid_ns++;
+	t.no_pid_ns = -ENOTSUP;
 	assert_int_equal(open_it(), -ENOTSUP);
-	assert_non_null(strstr(t.err.text, "--pid=host"));
+	assert_string_equal(t.err.text, "no namespace");
 }
 
 TEST(module)

@@ -115,7 +115,7 @@ static int open_it(void)
 {
 	const struct gt_config config = { .tgid = 42 };
 
-	return sampler__open(&t.s, &config, NULL, &t.err);
+	return sampler__open(&t.s, &config, &(struct gt_pid_ns){ .level = 3 }, NULL, &t.err);
 }
 
 static void assert_error(int got, int code, const char *text)
@@ -196,4 +196,5 @@ TEST(reasons)
 	fake.load_error = -EACCES;
 	assert_error(open_it(), -EACCES, "not permitted");
 	assert_int_equal(fake.rodata.config.tgid, 42);
+	assert_int_equal(((const struct sample_bpf__rodata *)&fake.rodata)->pid_ns.level, 3);
 }

@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 
 #include "unit/test.h"
+#include "capture/pid_ns.h"
 #include "capture/tracker.h"
 
 #include "unit/fake_skeleton.h"
@@ -22,7 +23,7 @@
 #define CGROUP 35
 
 static struct {
-	int attach_error, ring_error, update_error;
+	int no_pid_ns, attach_error, ring_error, update_error;
 	uint32_t tree[4];
 	uint8_t how[4]; /* enum gt_followed */
 	size_t n;
@@ -40,6 +41,12 @@ static struct {
 } t;
 
 /* ---- what tracker.c calls ---- */
+
+int pid_ns__find(struct gt_pid_ns *ret, struct error *err)
+{
+	*ret = (struct gt_pid_ns){};
+	return t.no_pid_ns ? error__set(err, t.no_pid_ns, "no namespace") : 0;
+}
 
 int bpf_object__attach_skeleton(struct bpf_object_skeleton *s)
 {
@@ -277,6 +284,9 @@ TEST(refused)
 	t.ring_error = EMFILE;
 	assert_int_equal(create(), -EMFILE);
 	assert_non_null(strstr(t.err.text, "Too many open files"));
+	t.no_pid_ns = -EPERM;
+	assert_int_equal(create(), -EPERM);
+	assert_string_equal(t.err.text, "no namespace");
 	assert_null(t.tracker);
 	assert_int_equal(t.freed, 0);
 }
