@@ -91,10 +91,34 @@ record_run()
 	expect_target done 60 && stop_recorder && stop_perfs && stop_target || return 1
 	kill $competitor
 	without_ksymbols <"$tmp/mono.data" >"$tmp/plain.data" &&
-		perf script -i "$tmp/plain.data" --ns -F cpu,time,event,trace >"$tmp/script" 2>"$tmp/err" &&
-		return
+		perf script -i "$tmp/plain.data" --ns -F tid,cpu,time,event,trace >"$tmp/lines" 2>"$tmp/err" &&
+		own_numbers "$tmp/lines" >"$tmp/script" && return
 	cat "$tmp/err"
 	return 1
+}
+
+# FILE: perf script's lines without the TID of the sample. In a PID namespace (check/namespaces) that is
+# the thread's number there, but those of events are of the initial one; the two in the line of a thread
+# that leaves a CPU translate the others.
+own_numbers()
+{
+	[ "$(readlink /proc/self/ns/pid)" != 'pid:[4026531836]' ] || { sed 's/^ *[0-9-]* *//' "$1"; return; }
+	awk '
+		FNR == NR {
+			if ($1 > 0 && match($0, /prev_pid=[0-9]+/))
+				own[substr($0, RSTART + 9, RLENGTH - 9)] = $1
+			next
+		}
+		{
+			sub(/^ *[0-9-]+ */, "")
+			line = ""
+			while (match($0, /pid=[1-9][0-9]*/)) {
+				number = substr($0, RSTART + 4, RLENGTH - 4)
+				line = line substr($0, 1, RSTART + 3) (number in own ? own[number] : number + 4194304)
+				$0 = substr($0, RSTART + RLENGTH)
+			}
+			print line $0
+		}' "$1" "$1"
 }
 
 # A second run, of which perf records too little.

@@ -41,6 +41,8 @@ struct made_perf {
 	size_t packed;	    /* bytes that a compressed record holds; 0: not compressed */
 	bool packed2;	    /* by the later kind of record */
 	const char *switch_format;
+	uint32_t
+		outside; /* samples number a thread in perf's PID namespace by its number minus this, others 0 */
 	/* what was made */
 	struct made records, formats;
 };
@@ -151,6 +153,11 @@ static inline void made_read(const struct made_perf *m, struct made *b)
 	}
 }
 
+static inline uint32_t made_own(const struct made_perf *m, uint32_t number)
+{
+	return number > m->outside ? number - m->outside : 0;
+}
+
 /* A sample of `s->event`, whose own bytes are `raw`, by the kernel's order of parts. */
 static inline void made_sample(struct made_perf *m, const struct made_sample *s,
 			       const struct made *raw)
@@ -164,8 +171,8 @@ static inline void made_sample(struct made_perf *m, const struct made_sample *s,
 	if (type & PERF_SAMPLE_IP)
 		made_number(&b, 0xffffffff81000000, 8);
 	if (type & PERF_SAMPLE_TID) {
-		made_number(&b, s->pid, 4);
-		made_number(&b, s->tid, 4);
+		made_number(&b, made_own(m, s->pid), 4);
+		made_number(&b, made_own(m, s->tid), 4);
 	}
 	if (type & PERF_SAMPLE_TIME)
 		made_number(&b, s->time, 8);

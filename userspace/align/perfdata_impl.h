@@ -2,8 +2,8 @@
 /*
  * Shared by the files of the perf.data reader: perfdata.c (interface), perfdata_file.c (header,
  * attributes and sections), perfdata_formats.c (fields of scheduler events), perfdata_records.c
- * (the stream of records, compressed or not), perfdata_sample.c (samples), perfdata_losses.c and
- * perfdata_names.c.
+ * (the stream of records, compressed or not), perfdata_sample.c (samples), perfdata_losses.c,
+ * perfdata_names.c and perfdata_pids.c (after the last one).
  */
 #ifndef ALIGN_PERFDATA_IMPL_H
 #define ALIGN_PERFDATA_IMPL_H
@@ -157,5 +157,10 @@ void perf__sort_losses(struct perf_data *d);
  * again.
  */
 bool perf__sort(struct perf_sched *ev, size_t n);
+/*
+ * After sorting, in a file of a PID namespace other than the initial one: number all threads by
+ * that namespace. 0, or a negative errno and the reason.
+ */
+int perf__use_own_numbers(struct perf_data *d, struct error *error);
 
 #endif

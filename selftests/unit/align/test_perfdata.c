@@ -2,6 +2,7 @@
 /* perf.data: every way that perf writes it, cut anywhere, with numbers that are not so. */
 #include "unit/test.h"
 #include "align/perfdata.h"
+#include "gotrace/pid_ns.h"
 #include "perfdata/made.h"
 
 static int read_bytes(const void *data, size_t len, struct perf_data **ret, struct error *err)
@@ -120,6 +121,58 @@ static void assert_example(struct perf_data *d, bool one_event, const char *desc
 	assert_int_equal(perf_data__process(d, 1005), 1000);
 	assert_int_equal(perf_data__process(d, 4711), 0);
 	assert_string_equal(perf_data__describe(d), described);
+	perf_data__close(d);
+}
+
+/*
+ * perf numbers the thread of a sample by its own PID namespace, and the kernel the threads of an event by
+ * the initial one. The thread with the number 900001 is 1 in the namespace, and later another one, 11.
+ */
+TEST(test_pid_namespace)
+{
+	static const struct {
+		enum perf_sched_kind kind;
+		uint32_t tid, next, by;
+	} wanted[] = {
+		{ PERF_SWITCH, 42 + GT_PID_OUTSIDE, 1, 0 },
+		{ PERF_FORK, 1, 2, 1 },
+		{ PERF_WAKING, 2, 7, 1 },
+		{ PERF_SWITCH, 1, 42 + GT_PID_OUTSIDE, 1 },
+		{ PERF_WAKING, 2, 7, 42 + GT_PID_OUTSIDE },
+		{ PERF_SWITCH, 42 + GT_PID_OUTSIDE, 0, 0 },
+		{ PERF_WAKING, 2, 7, 0 },
+		{ PERF_SWITCH, 0, 2, 0 },
+		{ PERF_SWITCH, 2, 11, 2 },
+		{ PERF_SWITCH, 11, 0, 11 },
+		{ PERF_SWITCH, 0, 11, 0 }, /* and does not leave it */
+	};
+	struct made_perf *m = made_perf();
+	const struct perf_sched *ev;
+	struct perf_data *d;
+	size_t n;
+
+	m->outside = 900000;
+	made_switch(m, 1000, 0, 42, 0, 900001);
+	made_fork(m, 1100, 900001, 900002);
+	made_other(m, MADE_WAKING, 1200, 0, 900001, 900002, 7, 7);
+	made_switch(m, 1300, 0, 900001, 1, 42);
+	made_other(m, MADE_WAKING, 1400, 0, 42, 900002, 7, 7);
+	made_switch(m, 1500, 0, 42, 1, 0);
+	made_other(m, MADE_WAKING, 1600, 0, 0, 900002, 7, 7);
+	made_switch(m, 1700, 0, 0, 0, 900002);
+	made_switch(m, 1800, 0, 900002, 1, 900001);
+	m->outside -= 10;
+	made_switch(m, 1900, 0, 900001, 1, 0);
+	made_switch(m, 2000, 0, 0, 0, 900001);
+	d = read_made(m, made_file(m));
+	ev = perf_data__sched(d, &n);
+	assert_int_equal(n, sizeof(wanted) / sizeof(*wanted));
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(ev[i].kind, wanted[i].kind);
+		assert_int_equal(ev[i].tid, wanted[i].tid);
+		assert_int_equal(ev[i].next, wanted[i].next);
+		assert_int_equal(ev[i].by, wanted[i].by);
+	}
 	perf_data__close(d);
 }
 
