@@ -137,32 +137,6 @@ static void read_word(const char *path, char *text, size_t size)
 	fclose(f);
 }
 
-static void privileges(struct doctor *d)
-{
-	static const struct {
-		int cap;
-		const char *name, *why;
-	} needed[] = {
-		{ CAP_BPF, "CAP_BPF", "to load the probes" },
-		{ CAP_PERFMON, "CAP_PERFMON", "to attach them" },
-		{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to read the target's program and memory" },
-	};
-	bool all = true;
-
-	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
-		if (capability__has(needed[i].cap) ||
-		    (needed[i].cap != CAP_SYS_PTRACE && capability__has(CAP_SYS_ADMIN)))
-			continue;
-		all = false;
-		doctor__report(d, BAD, "privilege",
-			       "%s is missing (required %s): run as root, or setcap "
-			       "cap_bpf,cap_perfmon,cap_sys_ptrace+ep on gotrace-bpf",
-			       needed[i].name, needed[i].why);
-	}
-	if (all)
-		doctor__report(d, GOOD, "privileges", "CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE");
-}
-
 static void restrictions(struct doctor *d)
 {
 	char text[128];
@@ -316,7 +290,7 @@ int do_doctor(int argc, char **argv, struct error *error)
 		usage_error("--measure requires a process: -p PID");
 	steps__begin();
 	kernel(&d);
-	privileges(&d);
+	doctor__privileges(&d);
 	restrictions(&d);
 	if (!d.bad) {
 		check_probes(&d);
