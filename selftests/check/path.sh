@@ -261,9 +261,10 @@ holders_are_charged() # TRACE
 	python3 - build/gotrace "$1" 12 <<-'EOF'
 		import bisect, collections, json, subprocess, sys
 		gotrace, trace, most = sys.argv[1], sys.argv[2], int(sys.argv[3])
-		on, began, waits = collections.defaultdict(list), {}, []
+		on, began, waits, first = collections.defaultdict(list), {}, [], None
 		for line in subprocess.run([gotrace, "events", "--json", trace], capture_output=True, text=True, check=True).stdout.splitlines():
 		    ev = json.loads(line)
+		    first = first or ev["time"]
 		    if ev.get("kind") != "StateTransition":
 		        continue
 		    t, to, p = ev["time"], ev["to"], ev["p"]
@@ -272,6 +273,9 @@ holders_are_charged() # TRACE
 		            on[ev["proc"]].append((t, None))
 		        continue
 		    g, was = ev["goroutine"], ev["from"]
+		    # Its state since the trace began; that of a P only if this is its first event.
+		    if was == "Undetermined" and (to == "Runnable" or not on[p]):
+		        t = first
 		    if to == "Runnable" and was != to:
 		        began[g] = t
 		    elif to == "Running":
