@@ -86,14 +86,20 @@ fill_for_good()
 	kill -CONT "$BACKGROUND_PID"
 }
 
-# Then events are lost, with one line, until there is space again.
+newer() # ROWS NAME: so many follow that file in the index
+{
+	[ "$(index | awk -F '\t' -v name="$2" 'seen { n++ } $1 == name { seen = 1 } END { print n + 0 }')" -ge "$1" ]
+}
+
+# Then events are lost, with one line, until there is space again. The end comes soon afterwards: after some 35
+# further files there would be no file from before any more.
 space_comes_back()
 {
-	local lost
+	local lost last
 	small_disk 8M && recording record "--rotate 1s" -duration 60s -rate 5000 && wait_until 20 listed 5 && fill_for_good &&
 		wait_until 30 has_said "cannot write $DIR/.*trace: No space left on device; recording continues" && pause 3000 &&
-		kill -0 "$BACKGROUND_PID" && rm "$DISK/filler" && wait_until 20 has_said "writing to $DIR again" && pause 3000 &&
-		ended 1 's could not be written to' && [ "$(messages 'cannot write')" = 1 ] && whole || { cat "$tmp/background.out"; return 1; }
+		kill -0 "$BACKGROUND_PID" && rm "$DISK/filler" && wait_until 20 has_said "writing to $DIR again" &&
+		last=$(index | tail -n 1 | cut -f 1) && wait_until 20 newer 2 "$last" && ended 1 's could not be written to' && [ "$(messages 'cannot write')" = 1 ] && whole || { cat "$tmp/background.out"; return 1; }
 	# The message, the index and the files agree on what is missing.
 	lost=$(sed -n 's/.*missing (from_ns \([0-9]*\) to \([0-9]*\))/\2 - \1/p' "$tmp/background.out")
 	echo "missing: $lost"
