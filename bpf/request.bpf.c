@@ -91,14 +91,15 @@ int request(struct pt_regs *ctx)
 	if (i >= GT_REQUEST_SITES)
 		return 0;
 	site = &request_sites[i];
-	if (site->step != GT_REQUEST_RETURNS && entry__repeats(ctx))
+	if (!GT_REQUEST_AT_EXITS(site->step) && entry__repeats(ctx))
 		return 0;
 	request.preset = site->preset;
 	request.step = site->step;
 	request.inherited = site->inherited;
 	request.stepped = GT_COOKIE_CALL_STEPPED(cookie);
 	request.text[0] = request__text(ctx, &site->text[0], tid);
-	if (request.step == GT_REQUEST_NAMED && request.text[0] == GT_TEXT_EMPTY)
+	if ((request.step == GT_REQUEST_NAMED || request.step == GT_REQUEST_FOUND) &&
+	    request.text[0] == GT_TEXT_EMPTY)
 		return 0;
 	request.text[1] = request__text(ctx, &site->text[1], tid);
 	request.number = request__number(ctx, &site->number);

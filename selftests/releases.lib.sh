@@ -39,3 +39,15 @@ targets_of() # "GO..." NAME: builds the target with each release
 {
 	locked make --no-print-directory TARGET_GOS="$1" $(printf "build/targets/%s/$2 " $1) >&2
 }
+
+# NAME...: builds the targets with the newest release, which TARGET_GOS lacks, and prints it. Nothing in make check.
+newest_go_of()
+{
+	local go=go${LAST_GOS##* } name
+
+	[ $TIER != check ] || return 0
+	for name; do
+		targets_of "$go" "$name" || return
+	done
+	echo "$go"
+}

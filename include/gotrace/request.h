@@ -40,12 +40,17 @@ enum gt_request_step {
 	GT_REQUEST_RETURNS = 5,
 	/* the number is its result, and it goes on; the first such step counts */
 	GT_REQUEST_RESULT = 6,
+	/* a function returns its name: the first text, as for NAMED */
+	GT_REQUEST_FOUND = 7,
 	GT_REQUEST_STEPS
 };
 
-#define GT_REQUEST_OFFSETS   6
-#define GT_REQUEST_SITES     64		 /* of all presets */
-#define GT_REQUEST_NO_NUMBER 0xffffffffu /* nothing was read */
+/* The probes of these steps are where the function returns, of the others where it begins. */
+#define GT_REQUEST_AT_EXITS(step) ((step) == GT_REQUEST_RETURNS || (step) == GT_REQUEST_FOUND)
+
+#define GT_REQUEST_OFFSETS	  6
+#define GT_REQUEST_SITES	  64	      /* of all presets */
+#define GT_REQUEST_NO_NUMBER	  0xffffffffu /* nothing was read */
 
 /*
  * A value that is read: the offsets lead from the pointer in a register to it, each but the last to

@@ -6,6 +6,7 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/releases.lib.sh
 
 export GODEBUG=httpmuxgo121=0	# the module's language version is older than patterns
 
@@ -109,10 +110,11 @@ stripped()
 }
 
 ktap_start
-for go in $TARGET_GOS; do
+newest=$(newest_go_of web)
+for go in $TARGET_GOS $newest; do
 	try "$go: names and statuses" counted "$go" ""
 done
-for go in $TARGET_GOS; do
+for go in $TARGET_GOS $newest; do
 	try "$go: the table of offsets" offsets "$go"
 done
 try "a stripped program" stripped "$ORACLE_GO"

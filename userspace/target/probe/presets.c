@@ -47,6 +47,7 @@ static const char *const step_texts[GT_REQUEST_STEPS] = {
 	[GT_REQUEST_TAKEN] = "a handler takes over the connection",
 	[GT_REQUEST_RETURNS] = "the call of a request returns",
 	[GT_REQUEST_RESULT] = "a request has its result",
+	[GT_REQUEST_FOUND] = "the route of a request was found",
 };
 
 /* What all functions of one preset have in common. */
@@ -111,7 +112,7 @@ static int add_sites(const struct adding *a, const struct preset_func *func,
 	size_t first = a->presets->nsites;
 	int err = 0;
 
-	if (func->step != GT_REQUEST_RETURNS)
+	if (!GT_REQUEST_AT_EXITS(func->step))
 		return add_site(a, func, code, find__entry(code), error);
 	for (size_t i = 0; i < code->n && !err; i++) {
 		if (!code__is_exit(code, &code->insn[i]))

@@ -8,7 +8,8 @@
  * goroutine ends.
  *
  * Request.Pattern is set by ServeMux, maybe on a copy of the request; HandlerFunc.ServeHTTP receives
- * that copy. selftests/check/requests_http.sh compares the offsets with the DWARF of programs.
+ * that copy. From 1.27 on HTTP/2 has no reference to the request when it ends: what ServeMux finds
+ * names it, if the handler is no HandlerFunc. selftests/check/requests_http.sh compares the offsets with the DWARF of programs.
  */
 #include "target/probe/presets_impl.h"
 
@@ -57,6 +58,14 @@ static const struct preset_func funcs[] = {
 	  UNTIL,
 	  false,
 	  { { ARG4, .path = { PATTERN + 1 } } },
+	  {} },
+	/* (mux *ServeMux) findHandler(r *Request) (h Handler, patStr string, ...) */
+	{ "net/http.(*ServeMux).findHandler",
+	  GT_REQUEST_FOUND,
+	  27,
+	  UNTIL,
+	  false,
+	  { { PRESET_REG(GPR_ARG3), .len_reg = PRESET_REG(GPR_ARG4) } },
 	  {} },
 	/* (w *response) finishRequest() */
 	{ "net/http.(*response).finishRequest",
