@@ -32,29 +32,23 @@ struct pattern {
 	regex_t regex;
 };
 
-/* "main.gen[go.shape.int]" becomes "main.gen[...]", as in the runtime's funcNameForPrint(). */
-static void as_in_stacks(const char *name, char *ret, size_t size)
-{
-	const char *open = strchr(name, '['), *close = open ? strrchr(open, ']') : NULL;
-
-	if (close)
-		snprintf(ret, size, "%.*s" INSTANCE "%s", (int)(open - name), name, close + 1);
-	else
-		snprintf(ret, size, "%s", name);
-}
-
-/* Quotes INSTANCE for fnmatch(). Returns whether there are other special characters. */
+/* Quotes each INSTANCE for fnmatch(). Returns whether there are other special characters. */
 static bool set_glob(struct pattern *p)
 {
-	const char *at = strstr(p->text, INSTANCE), *rest = at ? at + strlen(INSTANCE) : p->text;
+	const char *from = p->text, *at;
+	size_t len = 0, size = sizeof(p->glob);
+	bool special = false;
 
-	p->of_instances = at;
-	if (at)
-		snprintf(p->glob, sizeof(p->glob), "%.*s\\[...\\]%s", (int)(at - p->text), p->text,
-			 rest);
-	else
-		snprintf(p->glob, sizeof(p->glob), "%s", p->text);
-	return strpbrk(rest, "*?[") || (at && strcspn(p->text, "*?[") < (size_t)(at - p->text));
+	for (; (at = strstr(from, INSTANCE)); from = at + strlen(INSTANCE)) {
+		p->of_instances = true;
+		special |= strcspn(from, "*?[") < (size_t)(at - from);
+		if (len < size)
+			len += (size_t)snprintf(p->glob + len, size - len, "%.*s\\[...\\]",
+						(int)(at - from), from);
+	}
+	if (len < size)
+		snprintf(p->glob + len, size - len, "%s", from);
+	return special || strpbrk(from, "*?[");
 }
 
 static int pattern__init(struct pattern *p, const char *text, struct error *error)
@@ -81,16 +75,13 @@ static int pattern__init(struct pattern *p, const char *text, struct error *erro
 	return 0;
 }
 
-static bool pattern__matches(const struct pattern *p, const char *name)
+/* `shown`: the name as stacks show it, if that differs. */
+static bool pattern__matches(const struct pattern *p, const char *name, const char *shown)
 {
-	char shown[PATTERN_SIZE];
-
 	if (p->is_regex)
 		return !regexec(&p->regex, name, 0, NULL, 0);
-	if (p->of_instances) {
-		as_in_stacks(name, shown, sizeof(shown));
+	if (p->of_instances && shown)
 		name = shown;
-	}
 	/* methods of pointers, such as main.(*T).Run, are exact names, too */
 	return !strcmp(p->text, name) || (p->is_glob && !fnmatch(p->glob, name, 0));
 }
@@ -194,6 +185,7 @@ static int add_func(struct calls *calls, const struct elf_image *elf, const stru
 	f->name = strdup(pattern->name ? pattern->name : func->name);
 	if (!f->name)
 		return error__set(error, -ENOMEM, "out of memory");
+	f->shown = pclntab__shown(pt, func->name);
 	f->n = calls->nsites - f->first;
 	calls->n++;
 	return 0;
@@ -241,32 +233,35 @@ static int add_matches(struct calls *calls, const struct elf_image *elf, const s
 	struct go_func func;
 	size_t matches = 0, skipped = calls->skipped;
 	struct call_pattern named = *pattern;
-	char shown[PATTERN_SIZE];
+	char *shown = NULL;
 	int err = 0;
 
 	for (size_t i = 0; !err && pclntab__func(pt, i, &func); i++) {
 		why = (struct error){};
-		if (pclntab__is_wrapper(pt, &func) || !pattern__matches(p, func.name))
+		free(shown);
+		shown = p->of_instances ? pclntab__shown(pt, func.name) : NULL;
+		if (pclntab__is_wrapper(pt, &func) || !pattern__matches(p, func.name, shown))
 			continue;
 		matches++;
-		if (p->of_instances && !pattern->name) {
-			as_in_stacks(func.name, shown, sizeof(shown));
+		if (!pattern->name)
 			named.name = shown;
-		}
 		added = find_added(calls, &func);
 		if (added && pattern->as != GT_AS_REGION && added->as == GT_AS_REGION)
 			err = make_task(calls, added, &named, &why);
 		if (added)
 			continue;
-		if (calls->n == CALLS_MAX)
+		if (calls->n == CALLS_MAX) {
+			free(shown);
 			return error__set(error, -E2BIG,
 					  "more than %d functions are to be regions, with those "
 					  "that match %s",
 					  CALLS_MAX, p->text);
+		}
 		err = add_func(calls, elf, pt, &func, &named, &why);
 		if (err && err != -ENOMEM && (p->is_glob || p->is_regex))
 			err = skip(calls, &why);
 	}
+	free(shown);
 	if (err)
 		return error__set(error, err, "%s", why.text);
 	if (matches && calls->skipped - skipped == matches)
@@ -362,7 +357,9 @@ int calls__matching(const struct calls *calls, const char *funcs, uint64_t *ret,
 	if (err)
 		return err;
 	for (size_t i = 0; i < calls->n; i++)
-		*ret |= (uint64_t)pattern__matches(&p, calls->func[i].func.name) << i;
+		*ret |= (uint64_t)pattern__matches(&p, calls->func[i].func.name,
+						   calls->func[i].shown)
+			<< i;
 	if (p.is_regex)
 		regfree(&p.regex);
 	return 0;
@@ -423,8 +420,10 @@ void calls__report_no_samples(const struct calls *calls, const struct pclntab *p
 
 void calls__deinit(struct calls *calls)
 {
-	for (size_t i = 0; i < calls->n; i++)
+	for (size_t i = 0; i < calls->n; i++) {
 		free(calls->func[i].name);
+		free(calls->func[i].shown);
+	}
 	free(calls->site);
 	*calls = (struct calls){ 0 };
 }

@@ -15,7 +15,8 @@
 #define CALLS_MAX 64 /* functions; a cookie has 6 bits for their index */
 
 struct call_func {
-	char *name; /* of its region */
+	char *name;  /* of its region */
+	char *shown; /* its own as stacks show it, if that differs; or NULL */
 	enum gt_recorded_as as;
 	struct go_func func;
 	size_t first, n; /* its sites: the entry, then the exits */

@@ -29,6 +29,7 @@ static void set_func_ids(struct pclntab *pt, const struct go_version *v)
 
 	pt->since_1_20 = go_version__since(v, 20);
 	pt->since_1_21 = go_version__since(v, 21);
+	pt->since_1_27 = go_version__since(v, 27);
 	/* 1.22 inserted corostart before all of these, 1.25 another id before the last two. */
 	pt->id_gopanic = 9 + since_1_22;
 	pt->id_panicwrap = 14 + since_1_22;

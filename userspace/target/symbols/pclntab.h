@@ -80,6 +80,11 @@ int pclntab__inlined(const struct pclntab *pt, const char *const *names, size_t 
 size_t pclntab__inlined_at(const struct pclntab *pt, uint64_t pc, const char **ret_names,
 			   size_t max);
 
+/*
+ * The name of a function as stacks show it, which runtime.funcNameForPrint() makes: without type
+ * arguments, "main.gen[...]". To be freed; NULL: it is the same, or there is no memory.
+ */
+char *pclntab__shown(const struct pclntab *pt, const char *name);
 /* A symbolizer for a process whose program is loaded `bias` above its link-time addresses. */
 void pclntab__symbolizer(struct pclntab *pt, uint64_t bias, struct symbolizer *ret);
 

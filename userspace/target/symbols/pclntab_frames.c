@@ -14,20 +14,66 @@
 #include "target/arch/arch.h"
 #include "target/symbols/pclntab_impl.h"
 
-/* Removes the type arguments of generic functions, as runtime.funcNameForPrint does. */
-static const char *printed_name(struct pclntab *pt, const char *name)
+/*
+ * The text between the type arguments of a generic type and those of its generic method, which
+ * Go 1.27 has: from *ret_end of the first to the result, which opens the second. NULL: there is only
+ * one pair of brackets. *ret_end is NULL, too, if they do not match.
+ */
+static const char *second_group(const char *open, const char *close, const char **ret_end)
 {
-	const char *open = strchr(name, '['), *close = strrchr(name, ']');
+	unsigned int depth = 1;
+
+	*ret_end = close;
+	if (!memchr(open + 1, '[', (size_t)(close - open - 1)))
+		return NULL;
+	for (const char *c = open + 1; c < close; c++) {
+		if (*c == '[' && !depth++)
+			return c;
+		if (*c == ']' && !depth--)
+			break;
+		if (*c == ']' && !depth)
+			*ret_end = c;
+	}
+	if (*ret_end != close || depth != 1)
+		*ret_end = NULL;
+	return NULL;
+}
+
+char *pclntab__shown(const struct pclntab *pt, const char *name)
+{
+	const char *open = strchr(name, '['), *close = strrchr(name, ']'), *end, *second = NULL;
 	char *text;
+	int len;
 
 	if (!open || !close || close <= open)
+		return NULL;
+	if (pt->since_1_27) {
+		second = second_group(open, close, &end);
+		if (!end)
+			return NULL;
+	}
+	if (second)
+		len = asprintf(&text, "%.*s[...]%.*s[...]%s", (int)(open - name), name,
+			       (int)(second - end - 1), end + 1, close + 1);
+	else
+		len = asprintf(&text, "%.*s[...]%s", (int)(open - name), name, close + 1);
+	return len < 0 ? NULL : text;
+}
+
+static const char *printed_name(struct pclntab *pt, const char *name)
+{
+	char *text;
+
+	if (!strchr(name, '['))
 		return name;
 	for (size_t i = 0; i < pt->nprinted; i++) {
 		if (pt->printed[i].name == name)
 			return pt->printed[i].text;
 	}
-	if (array__grow(&pt->printed, pt->nprinted, &pt->printed_cap, sizeof(*pt->printed)) ||
-	    asprintf(&text, "%.*s[...]%s", (int)(open - name), name, close + 1) < 0)
+	if (array__grow(&pt->printed, pt->nprinted, &pt->printed_cap, sizeof(*pt->printed)))
+		return name;
+	text = pclntab__shown(pt, name);
+	if (!text)
 		return name;
 	pt->printed[pt->nprinted++] = (struct printed_name){ name, text };
 	return text;

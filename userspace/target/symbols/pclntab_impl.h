@@ -36,7 +36,7 @@ struct pclntab {
 	uint64_t gofunc;      /* base of function data */
 	uint32_t header_size; /* bytes of a _func: 40 before 1.20, then 44 */
 	uint32_t func_id_at;
-	bool since_1_20, since_1_21; /* determined by the release, not by the magic */
+	bool since_1_20, since_1_21, since_1_27; /* determined by the release, not by the magic */
 	uint8_t id_wrapper, id_gopanic, id_panicwrap, id_sigpanic;
 
 	/* the functions by name, built at the first lookup: see pclntab_names.c */

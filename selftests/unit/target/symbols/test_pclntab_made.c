@@ -345,6 +345,44 @@ TEST(printed_names)
 	assert_int_equal(p.pt->nprinted, 99);
 }
 
+/* A generic method of a generic type, which 1.27 has, and brackets within brackets. NULL: as it is. */
+TEST(shown_names)
+{
+	static const struct {
+		const char *name, *since, *before;
+	} rows[] = {
+		{ "main.f[go.shape.[]int]", "main.f[...]", "main.f[...]" },
+		{ "main.f[main.box[go.shape.int]].func1", "main.f[...].func1",
+		  "main.f[...].func1" },
+		{ "main.(*box[go.shape.int]).g[go.shape.[]string]", "main.(*box[...]).g[...]",
+		  "main.(*box[...]" },
+		{ "main.(*box[a[b]]).g[c].func1", "main.(*box[...]).g[...].func1",
+		  "main.(*box[...].func1" },
+		{ "main.f[a].g[b].h[c]", "main.f[...].g[...]", "main.f[...]" },
+		{ "main.f[a]b]", "main.f[...]", "main.f[...]" },
+		{ "main.f[a]b][c]", NULL, "main.f[...]" },
+		{ "main.f[a[b]", NULL, "main.f[...]" },
+		{ "main.f]a[", NULL, NULL },
+		{ "main.f", NULL, NULL },
+	};
+	char *shown;
+
+	for (int before = 0; before < 2; before++) {
+		go_made__open(&p, before ? "go1.26.11" : "go1.27.0", &program);
+		for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+			const char *want = before ? rows[i].before : rows[i].since;
+
+			shown = pclntab__shown(p.pt, rows[i].name);
+			assert_int_equal(!shown, !want);
+			if (want)
+				assert_string_equal(shown, want);
+			free(shown);
+		}
+		if (!before)
+			go_made__close(&p);
+	}
+}
+
 /* A goroutine that a `go` statement's wrapper starts is shown as what it wraps. */
 TEST(starts)
 {
