@@ -97,7 +97,7 @@ inline_of_an_old_release()
 	build/targets/go1.21.13/tiny -duration 60s >"$tmp/tiny.out" &
 	TARGET_PID=$!
 	background+=("$TARGET_PID")
-	wait_until 20 grep -q pid "$tmp/tiny.out" && inline_line note 'Go 1.22 to 1.26'
+	wait_until 20 grep -q pid "$tmp/tiny.out" && inline_line note 'Go 1.22 to 1.27'
 }
 
 # doctor reports how a program was built: the same program, stripped, position-independent.

@@ -32,7 +32,7 @@ HEAP_GOS=$(by_tier "" "$ORACLE_GO" "${TARGET_GOS/go1.21.13/}")
 
 ktap_start
 REPORTS=$tmp
-for go in $TARGET_GOS; do
+for go in $TARGET_GOS $(newest_go_of selftrace); do
 	try "$go: the trace matches runtime/trace of the same run" long_enough "$(by_tier '2s 10s' '5s 20s' '5s 20s')" same_run "$go" &&
 		note "$(head -n 16 "$tmp/try.out")"
 	[ "$go" != "$ORACLE_GO" ] || cp "$tmp/own.trace" "$tmp/full.trace" # it has coroutines, too

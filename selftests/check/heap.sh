@@ -5,6 +5,7 @@
 # sample must be one of the sizes in the program's own trace of the same time.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/releases.lib.sh
 
 heap_sizes() # TRACE
 {
@@ -47,9 +48,11 @@ whole()
 }
 
 ktap_start
-for GO in $TARGET_GOS; do
+newest=$(newest_go_of selftrace)
+for GO in $TARGET_GOS $newest; do
 	try "$GO: a busy heap is sampled" sampled && note "$SUMMARY"
 done
-GO=$ORACLE_GO
-try "$GO: every change, with --events=sched,heap" whole
+for GO in $ORACLE_GO $newest; do
+	try "$GO: every change, with --events=sched,heap" whole
+done
 ktap_end

@@ -243,7 +243,7 @@ usage() # PATTERN OPTION...
 cycles=$(by_tier 50 200 1000) kills=$(by_tier 10 30 90)
 ktap_start
 in_all build_programs 1.22.12 plain selftrace truth pingpong && go22=${PROGRAMS-}
-for go in "$ORACLE_GO" $(in_all echo go1.24.9 "$go22"); do
+for go in "$ORACLE_GO" $(in_all echo go1.24.9 "$go22") $(newest_go_of selftrace truth); do
 	try "${go##*/}: the trace matches runtime/trace of the same run" long_enough "$(by_tier '1500ms 10s' '4s 20s' '4s 20s')" same_run "$go"
 	try "${go##*/}: known counts" known_counts "$go" truth
 done
@@ -261,7 +261,7 @@ try "kill -9 of both" both_killed
 expect_target done 120
 try "the target exits normally" stop_target
 try "kill -9 of the recorder, the guardian, or both, $kills times" killed_anywhere "$ORACLE_GO" && note "$(cat "$tmp/try.out")"
-try "refused: a Go release before 1.22" with_target go1.21.13 'inline probes are for Go 1.22 to 1.26'
+try "refused: a Go release before 1.22" with_target go1.21.13 'inline probes are for Go 1.22 to 1.27'
 try "refused: PR_SET_MDWE" no_new_code "$ORACLE_GO"
 try "refused: a stopped process" stopped "$ORACLE_GO"
 try "refused: uprobes of another recorder" another_recorder "$ORACLE_GO"

@@ -13,7 +13,7 @@ static const enum gt_probe together[] = { GT_PROBE_EXECUTE, GT_PROBE_PARK, GT_PR
 _Static_assert(GT_PROBE_COUNT <= 64, "a bit for each probe");
 
 #define MINOR_FIRST 22
-#define MINOR_LAST  26
+#define MINOR_LAST  27
 
 static bool is_needed(enum gt_probe probe)
 {

@@ -4,7 +4,7 @@
  *
  * It is compiled freestanding, without vector registers and without any reference outside of its
  * section (Makefile), because it is copied. It runs on a stack of Go, in place of the function that
- * was entered: the stack check has just passed, so that 928 bytes (Go 1.22 to 1.26, stackGuard) are
+ * was entered: the stack check has just passed, so that 928 bytes (Go 1.22 to 1.27, stackGuard) are
  * left. It may be interrupted by a signal at any instruction, and the signal's handler does not
  * come here. It reads only what the runtime itself keeps valid at that instruction: g, g.m, and
  * frames within g.stack.
