@@ -149,7 +149,7 @@ try "a user namespace of its own is refused" not_started 'gotrace-bpf is in a us
 try "/proc of another PID namespace is refused" not_started '/proc is missing, or of another PID namespace' \
 	unshare --pid --fork --kill-child
 in_all try "runc is installed" locked selftests/deps.sh runc libcap2-bin && in_all try "in a container" in_a_container
-for script in align inline labels flight serve cpu_profile kernel; do
+for script in align inline labels flight serve cpu_profile; do
 	in_all try "check/$script in a PID namespace" in_namespace $script
 done
 ktap_end
