@@ -7,7 +7,8 @@ PROGRAM_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-selftests
 
 # KIND: prints the build mode as arguments of `go build`. The kind "debugfile" is derived from a
 # plain build, and "pgo" uses a profile that makes the compiler inline as much of the scheduler as
-# possible.
+# possible. Programs of the kinds "musl*" use cgo and are linked with musl, as in Alpine images, by
+# musl-gcc of the package musl-tools.
 kind_options()
 {
 	case $1 in
@@ -18,7 +19,10 @@ kind_options()
 	trimpath) echo "-trimpath" ;;
 	noopt) echo "-gcflags=all=-N -l" ;;
 	race) echo "-race" ;;
-	external) echo "-ldflags=-linkmode=external" ;;
+	external | musl) echo "-ldflags=-linkmode=external" ;;
+	musl-static) echo "-ldflags=-linkmode=external -extldflags=-static" ;;
+	musl-static-stripped) echo "-ldflags=-s -w -linkmode=external -extldflags=-static" ;;
+	musl-pie) printf '%s\n' "-buildmode=pie" "-ldflags=-linkmode=external" ;;
 	*) return 1 ;;
 	esac
 }
@@ -71,11 +75,12 @@ make_programs() # VERSION KIND FOLDER NAME...
 
 go_build_target() # VERSION KIND FILE NAME OPTION...
 {
-	local version=$1 kind=$2 file=$3 name=$4 cgo=0
+	local version=$1 kind=$2 file=$3 name=$4 cgo=0 cc=
 	shift 4
 
 	[[ $kind != race && $kind != external ]] || cgo=1
-	(cd selftests/targets && CGO_ENABLED=$cgo go_release "$version" build -buildvcs=false -o "$file" \
+	[[ $kind != musl* ]] || cgo=1 cc=musl-gcc
+	(cd selftests/targets && CC=$cc CGO_ENABLED=$cgo go_release "$version" build -buildvcs=false -o "$file" \
 		"$@" "./$name")
 }
 

@@ -448,6 +448,42 @@ TEST(members_in_bounds)
 	}
 }
 
+/* With musl, or without a limit of its size, a stack begins anywhere below the stack pointer. */
+TEST(stack_of_g0_without_a_lower_bound)
+{
+	const uint64_t hi = 0x7ffe00000000, most = 4ull << 30;
+	const struct {
+		uint64_t lo, sp, hi;
+		bool good;
+	} cases[] = {
+		{ 0x3d8, hi - 8, hi, true },
+		{ 0, hi - 8, hi, true },
+		{ 0x3d8, hi - most, hi, true },
+		{ 0x3d8, hi - most - 1, hi, false },
+		{ 0x3d8, hi, hi, false },
+		{ 0x3d8, hi + 1, hi, false },
+		{ 0x3d8, 0x3d8, hi, false },
+		{ 0x3d8, 0, hi, false },
+		{ hi - most - 1, hi - 8, hi, true },
+		{ hi + 1, hi - 8, hi, false },
+		{ hi - most - 1, hi, hi, false },
+		{ hi - most, 0, hi, true },
+		{ 0x3d8, 0x3d7, 1ull << 33, false },
+	};
+	struct error err;
+	struct layout l;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		l = begin();
+		rt.g0.stack_lo = cases[i].lo;
+		rt.g0.stack_hi = cases[i].hi;
+		rt.g0.sp = cases[i].sp;
+		if (checked(&l, &err) != (cases[i].good ? 0 : -EPROTO))
+			fail_msg("case %zu: %s", i, err.text);
+		assert_true(cases[i].good || strstr(err.text, "has a stack"));
+	}
+}
+
 /* C code may use the frame pointer freely: an error only if most are outside of their stacks. */
 TEST(half_of_the_frame_pointers)
 {
