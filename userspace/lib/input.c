@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,6 +242,34 @@ static int look_at_file(struct input *in, struct error *error)
 	return look_at_magic(in, error);
 }
 
+/* Whether a shell takes the path for one word, and a command for no option. */
+static bool is_plain(const char *path)
+{
+	return path[0] != '-' && !path[strspn(path, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+						    "abcdefghijklmnopqrstuvwxyz"
+						    "0123456789_./+:,@%=-")];
+}
+
+int input__denied(const char *path, int err, struct error *error)
+{
+	const char *why = strerror(-err);
+	const struct passwd *owner;
+	struct stat st;
+	char id[20];
+
+	if (err != -EACCES || stat(path, &st) || st.st_uid == geteuid())
+		return error__set(error, err, "%s: %s", path, why);
+	if (!st.st_uid)
+		return error__set(error, err,
+				  "%s: %s: it belongs to root; run 'sudo chown \"$USER\" %s', or "
+				  "record again with sudo into a directory of yours",
+				  path, why, is_plain(path) ? path : "FILE");
+	owner = getpwuid(st.st_uid);
+	snprintf(id, sizeof(id), "%u", st.st_uid);
+	return error__set(error, err, "%s: %s: it belongs to %s, and its mode is %04o", path, why,
+			  owner ? owner->pw_name : id, st.st_mode & 07777);
+}
+
 /*
  * A trace that does not exist may still be in the making: writer/output_file.c writes PATH.partial
  * and locks it. Without that lock its recorder was killed.
@@ -254,7 +283,7 @@ static int no_file(const char *path, int err, struct error *error)
 
 	if (err != ENOENT || snprintf(partial, sizeof(partial), "%s.partial", path) >= PATH_MAX ||
 	    lstat(partial, &st) || !S_ISREG(st.st_mode))
-		return error__set(error, -err, "%s: %s", path, strerror(err));
+		return input__denied(path, -err, error);
 	fd = open(partial, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd >= 0) {
 		why = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK ?

@@ -25,6 +25,11 @@ struct input;
  * are errors; an empty file is not.
  */
 int input__open(struct input **ret, const char *path, struct error *error);
+/*
+ * Sets the reason for which PATH could not be opened, and returns `err`. -EACCES: the owner of the
+ * file, and the remedy if that is root.
+ */
+int input__denied(const char *path, int err, struct error *error);
 /* Bytes in memory, borrowed; compressed ones are decompressed as well. 0 or a negative errno. */
 int input__open_memory(struct input **ret, const void *data, size_t len, struct error *error);
 void input__destroy(struct input *in);

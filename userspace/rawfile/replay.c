@@ -15,6 +15,7 @@
 
 #include "format/private.h"
 #include "lib/buf.h"
+#include "lib/input.h"
 #include "lib/map.h"
 #include "rawfile/rawfile.h"
 #include "sequence/sequencer.h"
@@ -173,7 +174,7 @@ static int map_file(struct replay *r, const char *path, struct error *error)
 		err = -errno;
 		if (fd >= 0)
 			close(fd);
-		return error__set(error, err, "%s: %s", path, strerror(-err));
+		return input__denied(path, err, error);
 	}
 	r->size = (size_t)st.st_size;
 	if (S_ISREG(st.st_mode) && st.st_size)

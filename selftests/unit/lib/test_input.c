@@ -499,3 +499,36 @@ TEST(refused)
 		assert_null(in);
 	}
 }
+
+static uid_t user;
+
+/* Replaces the function of the C library. */
+uid_t geteuid(void)
+{
+	return user;
+}
+
+static void assert_denied(const char *path, int err, const char *why)
+{
+	struct error error = { "" };
+
+	assert_int_equal(input__denied(path, err, &error), err);
+	assert_string_equal(error.text, why);
+}
+
+TEST(owner_of_what_may_not_be_read)
+{
+	user = 12345;
+	assert_denied(
+		"/etc/passwd", -EACCES,
+		"/etc/passwd: Permission denied: it belongs to root; run 'sudo chown "
+		"\"$USER\" /etc/passwd', or record again with sudo into a directory of yours");
+	assert_denied("/proc/self/root/", -EACCES,
+		      "/proc/self/root/: Permission denied: it belongs to root; run 'sudo chown "
+		      "\"$USER\" /proc/self/root/', or record again with sudo into a directory of "
+		      "yours");
+	assert_denied("/etc/passwd", -EPERM, "/etc/passwd: Operation not permitted");
+	assert_denied("/no/file", -EACCES, "/no/file: Permission denied");
+	user = 0;
+	assert_denied("/etc/passwd", -EACCES, "/etc/passwd: Permission denied");
+}
