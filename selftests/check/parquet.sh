@@ -239,6 +239,18 @@ forged()
 	done
 }
 
+# All directories and files belong to the user of sudo, also those of an earlier export.
+of_sudo()
+{
+	install -d -m 755 -o 65534 -g 65534 "$tmp/user" || return 1
+	for _ in 1 2; do
+		SUDO_UID=65534 SUDO_GID=65534 export_parquet "$short" -o "$tmp/user/out" || return 1
+		[ -z "$(find "$tmp/user" ! -user 65534 -o ! -group 65534)" ] &&
+			[ "$(find "$tmp/user/out" -name rows.parquet -perm 600 | wc -l)" -ge 5 ] || return 1
+	done
+	SUDO_UID=65534 SUDO_GID=65534 export_parquet "$short" -o "$tmp/of-root" && [ -z "$(find "$tmp/of-root" -user 65534)" ]
+}
+
 ktap_start
 short=$CORPUS/runs/short-$ORACLE_GO.trace
 try "build" build_reader
@@ -249,6 +261,7 @@ try "losses" losses
 try "the query runs" runs
 try "the query gc-cost" gc_cost
 in_all try "the query noisy-neighbours" noisy_neighbours
+try "files belong to the user of sudo" of_sudo
 try "an empty table loses its file" emptied
 try "what a killed export left is removed" killed
 try "names with special characters" special_names

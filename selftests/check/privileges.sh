@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
-PTRACE=$((1 << 19)) FOLDER=$((1 << 1 | 1 << 3)) KILL=$((1 << 5)) SEARCH=$((1 << 2)) ADMIN=$((1 << 21)) NICE=$((1 << 23))
+PTRACE=$((1 << 19)) OWNER=$((1 << 0)) FOLDER=$((1 << 1 | 1 << 3)) KILL=$((1 << 5)) SEARCH=$((1 << 2)) ADMIN=$((1 << 21)) NICE=$((1 << 23))
 
 status_of() # PID KEY
 {
@@ -49,6 +49,20 @@ of_a_process_in_folder_of_other()
 		of_a_process "$tmp" $((PTRACE | FOLDER)) --stats "$tmp/other/stats.json" &&
 		jq -e .events "$tmp/other/stats.json" &&
 		of_a_process "$tmp" $((PTRACE | FOLDER)) --save-input "$tmp/other/raw" && [ -s "$tmp/other/raw" ]
+}
+
+# CAP_CHOWN only if more files are to be created, for the owner of their directory
+of_a_process_by_sudo()
+{
+	local SUDO_UID=65534 SUDO_GID=65534 status
+
+	export SUDO_UID SUDO_GID
+	install -d -m 755 -o 65534 -g 65534 "$tmp/user" && of_a_process "$tmp/user" $((PTRACE | FOLDER)) || return 1
+	start_background $GOTRACE record -p "$TARGET_PID" --rotate 1s -o "$tmp/user/rotated"
+	recorder_is_live && wait_until 10 sets_are "$BACKGROUND_PID" $((PTRACE | FOLDER | OWNER))
+	sets_are "$BACKGROUND_PID" $((PTRACE | FOLDER | OWNER))
+	status=$?
+	stop_recorder && return $status
 }
 
 # The command keeps the privileges of this script; its recorder drops the rest once the libraries
@@ -191,6 +205,7 @@ start_target pingpong "$ORACLE_GO" -duration 60s -procs 2 -rate 1000 || exit 1
 tell_target start
 try "recording a process" of_a_process "$tmp" $PTRACE
 try "recording into a folder of another user" of_a_process_in_folder_of_other
+try "recording by sudo into a folder of its user" of_a_process_by_sudo
 try "recording a command, which keeps its privileges" of_a_command
 [ "$(uname -m)" != x86_64 ] || try "the guardian of inline probes and its tracer" guardian_and_tracer
 try "a deleted library of a process is accessible" deleted_library_of_a_process

@@ -52,7 +52,7 @@ static struct {
 	unsigned int host_clocks;
 	uint64_t sample_period, throttles; /* 0: the sink has none */
 	int committed;			   /* result of the commit; 1: none */
-	bool folder;
+	bool folder, gives;
 	/* a budget */
 	unsigned int busy; /* records of each drain while probes are attached */
 	uint64_t flood;	   /* from this time on a drain does not end, 10 us a record; NEVER */
@@ -288,6 +288,7 @@ int sink__open(struct sink **ret, const struct sink_opts *opts, struct error *er
 
 STUB_VOID(sink__destroy, (struct sink *))
 STUB(bool, sink__in_folder_of_other, (const struct sink *), t.folder)
+STUB(bool, sink__gives_files, (const struct sink *), t.gives)
 
 int sink__create_sequencer(struct sink *s, const struct layout *layout,
 			   const struct symbolizer *symbolizer, const struct private_meta *meta)

@@ -25,6 +25,8 @@
 #define PRIVILEGE_UPROBES (1u << 5)
 /* ptrace() by a new guardian of inline probes, in place of one that was killed: no capability more */
 #define PRIVILEGE_INLINE  (1u << 6)
+/* giving further files to the user of sudo, see writer/output_owner.h: CAP_CHOWN */
+#define PRIVILEGE_OWNER	  (1u << 7)
 
 /*
  * Drops every capability that is not for a purpose in `keep`, empties the bounding, inheritable and

@@ -33,6 +33,7 @@ unsigned int recorder__privileges(const struct recorder *r, bool modules)
 	bool folder = r->opts->folder_of_other || sink__in_folder_of_other(r->sink);
 
 	return PRIVILEGE_READ | (folder ? PRIVILEGE_FOLDER : 0) | privileges_of_cycle(r) |
+	       (sink__gives_files(r->sink) ? PRIVILEGE_OWNER : 0) |
 	       (r->opts->launch ? PRIVILEGE_COMMAND : 0) | (modules ? PRIVILEGE_MODULES : 0) |
 	       (r->opts->is_inline ? PRIVILEGE_INLINE : 0);
 }

@@ -10,6 +10,7 @@
 #include "capture/sink.h"
 #include "writer/intern.h"
 #include "writer/output.h"
+#include "writer/output_owner.h"
 #include "writer/private_write.h"
 
 #define PAUSE_PATIENCE 1000000000ull /* ns */
@@ -89,6 +90,11 @@ bool sink__in_folder_of_other(const struct sink *s)
 		s->flight ? flight__in_folder_of_other(s->flight) :
 			    s->file && trace_file__in_folder_of_other(s->file)) ||
 	       (s->raw && rawfile__in_folder_of_other(s->raw));
+}
+
+bool sink__gives_files(const struct sink *s)
+{
+	return (s->rotate || s->flight) && output_owner__is_set() && sink__in_folder_of_other(s);
 }
 
 static int between_generations(void *ctx, uint64_t time)

@@ -47,6 +47,8 @@ void sink__destroy(struct sink *s);
 
 /* Whether one of the files is in a folder of another user: see writer/output_file.h. */
 bool sink__in_folder_of_other(const struct sink *s);
+/* Whether later files are to be given to the user of sudo: see writer/output_owner.h. */
+bool sink__gives_files(const struct sink *s);
 
 /*
  * Creates the sequencer. Borrows the layout, the symbolizer and `meta`. Again after sink__pause(), for

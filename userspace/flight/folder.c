@@ -22,6 +22,7 @@
 #include "lib/array.h"
 #include "lib/outbuf.h"
 #include "writer/output_file.h"
+#include "writer/output_owner.h"
 #include "writer/output_place.h"
 
 #define TITLE	    "# gotrace-bpf index 1: file\tbytes\tevents\tstart\tfrom_ns\tto_ns\n"
@@ -127,11 +128,12 @@ static int read_text(const struct folder *f, int fd, char **ret, struct error *e
 
 	if (fstat(fd, &st))
 		return failed(f, -errno, error);
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 022)
+	if (!S_ISREG(st.st_mode) || !output_owner__is_trusted(st.st_uid, f->dir) ||
+	    st.st_mode & 022)
 		return error__set(error, -EPERM,
 				  "%s/" FOLDER_INDEX
-				  " is not a regular file that only this user can "
-				  "write; move it away",
+				  " is not a regular file that only this user, or the owner of "
+				  "the directory, can write; move it away",
 				  f->path);
 	if (st.st_size > INDEX_MAX)
 		return failed(f, -EFBIG, error);
@@ -249,14 +251,9 @@ static int remove_oldest(struct folder *f, uint64_t limit, struct error *error)
 /* Opens the directory where the walk through the path ended, and creates it if it is missing. */
 static int open_place(const struct file_place *place)
 {
-	int dir;
-
 	if (place->exists && !S_ISDIR(place->mode))
 		return -ENOTDIR;
-	if (!place->exists && mkdirat(place->dir, place->name, FOLDER_MODE) && errno != EEXIST)
-		return -errno;
-	dir = openat(place->dir, place->name, OPEN_FLAGS | O_NOFOLLOW);
-	return dir < 0 ? -errno : dir;
+	return output_owner__open_dir(place->dir, place->name, FOLDER_MODE);
 }
 
 /* Links in the path are followed by the rule of writer/output_place.c. Returns a descriptor. */
@@ -315,21 +312,34 @@ int folder__create(const struct folder *f, const struct file_target *target, con
 /* ---- changing the index ---- */
 
 /* The directory itself cannot be the lock: each user who can read a directory can lock it. */
+static int create_lock(const struct folder *f)
+{
+	const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	int fd = openat(f->dir, LOCK, flags | O_CREAT | O_EXCL, 0600);
+
+	if (fd >= 0)
+		output_owner__give(fd, f->dir);
+	else if (errno == EEXIST)
+		fd = openat(f->dir, LOCK, flags);
+	return fd;
+}
+
 static int open_lock(const struct folder *f, struct error *error)
 {
-	int fd = openat(f->dir, LOCK,
-			O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+	int fd = create_lock(f);
 	struct stat st;
 
 	if (fd < 0)
 		return error__set(error, -errno, "cannot open %s/" LOCK ": %s", f->path,
 				  strerror(errno));
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077))
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && output_owner__is_trusted(st.st_uid, f->dir) &&
+	    !(st.st_mode & 077))
 		return fd;
 	close(fd);
 	return error__set(error, -EPERM,
-			  "%s/" LOCK " is not a regular file that only this user can open; move it "
-			  "away",
+			  "%s/" LOCK
+			  " is not a regular file that only this user, or the owner of the "
+			  "directory, can open; move it away",
 			  f->path);
 }
 

@@ -4,9 +4,8 @@
  * that they take.
  *
  * Several recorders may use one directory: each change of the index is made under a lock of
- * .index.lock, which only this user can open, by replacing the file. CONTINUOUS RECORDING in
- * gotrace-bpf(1)
- * describes the index.
+ * .index.lock, which only this user and the owner of the directory can open, by replacing the file.
+ * CONTINUOUS RECORDING in gotrace-bpf(1) describes the index.
  */
 #ifndef FLIGHT_FOLDER_H
 #define FLIGHT_FOLDER_H
@@ -33,7 +32,7 @@ struct folder_file {
 
 /*
  * Opens the directory, and creates it with mode 0700 if it does not exist. Its index must be a
- * regular file of this user that others cannot write. `keep`: the limit, in bytes; 0: none. 0, or a
+ * regular file of this user, or of the directory's owner, that others cannot write. `keep`: the limit, in bytes; 0: none. 0, or a
  * negative errno and the reason.
  */
 int folder__open(struct folder **ret, const char *path, uint64_t keep, struct error *error);

@@ -13,6 +13,7 @@
 #include "capture/privilege.h"
 #include "flight/folder.h"
 #include "lib/log.h"
+#include "writer/output_owner.h"
 #include "blackbox.h"
 #include "blackbox_image.h"
 #include "blackbox_list.h"
@@ -177,7 +178,8 @@ static int open_flight(struct start *t, const struct recorder_opts *recorder,
 	err = folder__open(&flight->folder, flight->dir, flight->keep, error);
 	if (err)
 		return err;
-	opts->privilege = folder__is_of_other(flight->folder) ? PRIVILEGE_FOLDER : 0;
+	if (folder__is_of_other(flight->folder))
+		opts->privilege = PRIVILEGE_FOLDER | (output_owner__is_set() ? PRIVILEGE_OWNER : 0);
 	opts->bytes_max = flight->max_bytes;
 	opts->flight = (struct blackbox_flight_opts){ flight->tail_ns, save };
 	return 0;

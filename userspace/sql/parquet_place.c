@@ -18,6 +18,7 @@
 
 #include "sql/parquet_tables.h"
 #include "sql/temporary.h"
+#include "writer/output_owner.h"
 
 #define STAGING	  ".gotrace-"
 #define UNKNOWN	  "__HIVE_DEFAULT_PARTITION__"
@@ -35,13 +36,17 @@ struct parquet_place {
 
 static int make_out(struct parquet_place *p)
 {
+	const struct timespec begin = output_owner__now();
+	bool made = !mkdir(p->out, 0777);
 	char path[PATH_MAX];
 
-	if ((mkdir(p->out, 0777) && errno != EEXIST) || !realpath(p->out, path))
+	if ((!made && errno != EEXIST) || !realpath(p->out, path))
 		return -errno;
-	p->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	p->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (p->fd < 0)
 		return -errno;
+	if (made)
+		output_owner__give_dir(p->fd, &begin);
 	return temporary__create(path, STAGING, p->staging, &p->staging_fd);
 }
 
@@ -136,8 +141,8 @@ static int enter(const struct parquet_place *p, int fd, const char *name, bool m
 
 	if (fd < 0)
 		return fd;
-	if (make && mkdirat(fd, name, 0777) && errno != EEXIST)
-		sub = -errno;
+	if (make)
+		sub = output_owner__open_dir(fd, name, 0777);
 	else
 		sub = openat(fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (sub == -1)
@@ -190,6 +195,23 @@ static int remove_earlier(struct parquet_place *p, const char *table, const stru
 	return err;
 }
 
+/* The engine has created the file by its name, in a directory that only this user can enter. */
+static void give(const struct parquet_place *p, const char *staged, int fd)
+{
+	struct stat dir, st;
+	int file;
+
+	if (!output_owner__is_set() || fstat(p->staging_fd, &dir) || dir.st_uid != geteuid() ||
+	    dir.st_mode & 077)
+		return;
+	file = openat(p->staging_fd, staged, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (file < 0)
+		return;
+	if (!fstat(file, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1)
+		output_owner__give(file, fd);
+	close(file);
+}
+
 int parquet_place__put(struct parquet_place *p, size_t trace, const struct table *table,
 		       const struct source *source, bool empty, struct error *error)
 {
@@ -203,6 +225,7 @@ int parquet_place__put(struct parquet_place *p, size_t trace, const struct table
 		return error__set(error, fd, "%s: cannot create directories: %s", p->out,
 				  strerror(-fd));
 	parquet_tables__name(staged, trace, table);
+	give(p, staged, fd);
 	/* as private as the trace that it was made of */
 	if (fchmodat(p->staging_fd, staged, 0600, 0) ||
 	    renameat(p->staging_fd, staged, fd, FILE_NAME))

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "writer/output_file.h"
+#include "writer/output_owner.h"
 #include "writer/output_place.h"
 
 #define IOV_BATCH 1024 /* IOV_MAX: vectors per writev() */
@@ -173,6 +174,7 @@ static int open_partial(struct trace_file *f)
 				return err;
 			continue;
 		}
+		output_owner__give(f->fd, f->dir);
 		err = lock(f->fd) ?: check_same_file(f, f->fd, f->partial);
 		if (err) {
 			close(f->fd);

@@ -35,7 +35,7 @@ enum file_kind {
 
 /*
  * Creates PATH.partial with O_EXCL and mode 0600; PATH will have that mode, whatever the replaced
- * file had. A .partial of a killed recorder is renamed: see trace_file__kept(). Symbolic links are
+ * file had. It may belong to the user of sudo: see output_owner.h. A .partial of a killed recorder is renamed: see trace_file__kept(). Symbolic links are
  * followed, so the file is replaced, not the link. Returns 0 or a negative errno: -ENOENT (missing
  * directory), -EISDIR, -EBUSY (another recorder is writing PATH), -EEXIST (PATH.partial is not a
  * regular file), -EMEDIUMTYPE (PATH is a file of another kind), -ENOLINK (fs.protected_symlinks

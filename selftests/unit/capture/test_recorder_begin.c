@@ -23,6 +23,12 @@ TEST(kept_privileges)
 	t.opts.folder_of_other = true;
 	assert_int_equal(run(), 0);
 	assert_int_equal(fake.kept, PRIVILEGE_READ | PRIVILEGE_FOLDER);
+	fake_end();
+
+	set_up(NULL);
+	t.gives = true;
+	assert_int_equal(run(), 0);
+	assert_int_equal(fake.kept, PRIVILEGE_READ | PRIVILEGE_OWNER);
 }
 
 /*

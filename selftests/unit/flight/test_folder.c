@@ -264,7 +264,7 @@ TEST(invalid_index)
 	refused("is not an index");
 	write_file(at(FOLDER_INDEX), TITLE);
 	assert_int_equal(chmod(at(FOLDER_INDEX), 0620), 0);
-	refused("only this user can write");
+	refused("only this user, or the owner of the directory, can write");
 	assert_int_equal(unlink(at(FOLDER_INDEX)), 0);
 	assert_int_equal(mkfifo(at(FOLDER_INDEX), 0600), 0);
 	refused("is not a regular file");
