@@ -60,11 +60,27 @@ target()
 	record_target "$1" "$ORACLE_GO" "" "${@:2}" && [ "$(stat_of lost "$tmp/$1.json")" = 0 ] && agrees "$RECORDED" -n 15
 }
 
+# COMPETITORS NAME [ARGUMENT...]: beside so many processes that use a CPU
+beside()
+{
+	local i competitors=() status
+
+	for ((i = 0; i < $1; i++)); do
+		sh -c 'while :; do :; done' &
+		background+=($!)
+		competitors+=($!)
+	done
+	target "${@:2}"
+	status=$?
+	kill "${competitors[@]}"
+	return $status
+}
+
 # NAME COMMAND...: one test, with its counts
 counted()
 {
 	try "$@"
-	note "$(grep -h '^path: \|^latency, \|^waits: \|^histogram: ' "$tmp/result" 2>/dev/null)"
+	note "$(grep -h '^path: \|^holders \|^latency, \|^waits: \|^histogram: ' "$tmp/result" 2>/dev/null)"
 }
 
 ktap_start
@@ -76,4 +92,12 @@ counted "every kind of transition" target selftrace -duration 300ms
 for case in go raw pipe gc; do
 	counted "latency's target: $case" target latency -case $case -duration 200ms
 done
+if [ "$TIER" = long ]; then
+	for run in "1 requests -n 8" "2 selftrace -duration 300ms -between 20000" "2 pair -requests 300 -connections 8" \
+			"2 many -duration 200ms -goroutines 200 -threads 6 -rate 10000" "2 spin -duration 500ms" "1 tasked -n 10" \
+			"2 latency -case go -duration 200ms" "2 varied -n 20 -work 5ms" "1 storm -kind together -n 200"; do
+		# shellcheck disable=SC2086 # words
+		counted "beside competitors: $run" beside $run
+	done
+fi
 ktap_end

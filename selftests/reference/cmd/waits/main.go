@@ -5,12 +5,15 @@
 //
 // GOTRACE is the program to run for all of them. The paths are those of the N goroutines with the
 // most system calls, for the whole trace and for a part of their time; each member of each segment
-// is compared. Findings go to standard output; exit status 1 when more than the share S of the
-// segments, or of those of system calls, differ, or any figure of latency, a wait or a histogram.
+// is compared, and so is the time that each goroutine waited for each holder of a P in the paths of the N/3
+// goroutines that waited most. Findings go to standard output; exit status 1 when more than the share S of the
+// segments, or of those of system calls, differ, or a holder by more than 1 % and 1 us, or any figure of latency, a
+// wait or a histogram.
 package main
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -41,14 +44,14 @@ func compare(gotrace, file string, n int, share float64) (bool, error) {
 	lines := command.Must(waits.ReadLines(bytes.NewReader(text)))
 	m := waits.Load(lines)
 	var v waits.Counts
-	for _, g := range choose(m, n) {
+	for _, g := range chosen(m, n) {
 		segments := command.Must(path(gotrace, file, g))
-		m.Compare(g, segments, &v)
+		m.Compare(g, segments, false, &v)
 		from, to := segments[0].From, segments[len(segments)-1].To
 		// A window begins and ends at arbitrary times.
 		from, to = from+(to-from)/3, to-(to-from)/4
 		segments = command.Must(path(gotrace, file, g, fmt.Sprintf("--from=@%d", from), fmt.Sprintf("--to=@%d", to)))
-		m.Compare(g, segments, &v)
+		m.Compare(g, segments, true, &v)
 	}
 	differ := 0
 	for names, count := range v.Differ {
@@ -60,9 +63,15 @@ func compare(gotrace, file string, n int, share float64) (bool, error) {
 	}
 	fmt.Printf("path: %d segments, %d differ, %d begin before a thread's first item; %d of system calls, %d differ, %d are not "+
 		"the last call that the goroutine had entered\n", v.Segments, differ, v.Unknown, v.Calls, v.CallsDiffer, v.Last)
+	worst, of := v.WorstHolder()
+	fmt.Printf("holders of Ps: %d, the largest difference is %.3f %%\n", len(v.Holders), worst)
+	if worst > 1 {
+		ns := v.Holders[of]
+		fmt.Printf("%+v: %d ns in the paths, %d by the events\n", of, ns[0], ns[1])
+	}
 	most := func(all int) float64 { return share * float64(all) }
 	ok := v.Calls > 0 && float64(differ) <= most(v.Segments) && float64(v.CallsDiffer) <= most(v.Calls) &&
-		float64(v.Last) <= most(v.Calls)
+		float64(v.Last) <= most(v.Calls) && worst <= 1
 	fine := command.Must(latency(gotrace, file, m))
 	same := histograms(gotrace, file, lines, m)
 	equal, err := longest(gotrace, file, lines, m)
@@ -168,19 +177,22 @@ func path(gotrace, file string, g int64, options ...string) ([]waits.Segment, er
 	return waits.ParsePath(text)
 }
 
-// choose selects the goroutines with the most system calls, and a few others.
-func choose(m *waits.Model, n int) []int64 {
+// chosen returns n goroutines with the most system calls, and n/3 others that waited most for a P.
+func chosen(m *waits.Model, n int) []int64 {
 	var ids []int64
 	for id, g := range m.Goroutines {
 		if !g.Reused && (g.Born || len(g.States) > 1) {
 			ids = append(ids, id)
 		}
 	}
-	slices.SortFunc(ids, func(a, b int64) int {
-		if x, y := len(m.Enters[a]), len(m.Enters[b]); x != y {
-			return y - x
-		}
-		return int(b - a)
-	})
-	return ids[:min(n, len(ids))]
+	by := func(figure func(int64) int64) {
+		slices.SortFunc(ids, func(a, b int64) int {
+			return cmp.Or(cmp.Compare(figure(b), figure(a)), cmp.Compare(b, a))
+		})
+	}
+	by(func(id int64) int64 { return int64(len(m.Enters[id])) })
+	first := slices.Clone(ids[:min(n, len(ids))])
+	ids = ids[len(first):]
+	by(m.WaitedForP)
+	return append(first, ids[:min(n/3, len(ids))]...)
 }

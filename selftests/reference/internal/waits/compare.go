@@ -16,6 +16,45 @@ type Counts struct {
 	Last            int // system calls' segments that are not the last one that the goroutine had entered
 	Unknown         int // segments before the first item of a thread, of which not all is compared
 	Lines           []string
+	Holders         map[Holder]*[2]int64 // nanoseconds in the paths, and by the events
+}
+
+// Holder is why a goroutine waited for a P: the one that held it, or what kept that one from a CPU.
+type Holder struct {
+	Waiter   int64
+	Cause    string
+	By       int64 // a goroutine, or None
+	ByTid    int64 // of causes that are not goroutines
+	InWindow bool  // the path is that of a part of the trace
+}
+
+// hold adds the common time of a segment and of the one by the events, if the goroutine waits for a P.
+func (v *Counts) hold(side int, s *Segment, ns int64, window bool) {
+	if s.Kind != "Go-runnable" || s.Goroutine == nil {
+		return
+	}
+	h := Holder{Waiter: *s.Goroutine, Cause: s.Cause, By: None, InWindow: window}
+	if s.ByG != nil {
+		h.By = *s.ByG
+	} else {
+		h.ByTid = s.ByTid
+	}
+	if v.Holders[h] == nil {
+		v.Holders[h] = new([2]int64)
+	}
+	v.Holders[h][side] += ns
+}
+
+// WorstHolder returns the difference in percent that is the largest, of those of more than 1 us.
+func (v *Counts) WorstHolder() (worst float64, of Holder) {
+	for h, ns := range v.Holders {
+		if differ := max(ns[0]-ns[1], ns[1]-ns[0]); differ > 1000 {
+			if percent := 100 * float64(differ) / float64(max(ns[1], 1)); percent > worst {
+				worst, of = percent, h
+			}
+		}
+	}
+	return worst, of
 }
 
 func number(p *int64) string {
@@ -43,12 +82,13 @@ func (s *Segment) members(like *Segment) map[string]string {
 	return all
 }
 
-// Compare compares the segments of a goroutine's path, oldest first, with those that the lines give.
-func (m *Model) Compare(g int64, theirs []Segment, v *Counts) {
+// Compare compares the segments of a goroutine's path, oldest first, with those that the lines give. window: they are
+// those of a part of the trace.
+func (m *Model) Compare(g int64, theirs []Segment, window bool, v *Counts) {
 	ours := m.Path(g, theirs[0].From, theirs[len(theirs)-1].To)
 	slices.Reverse(ours)
 	if v.Differ == nil {
-		v.Differ = map[string]int{}
+		v.Differ, v.Holders = map[string]int{}, map[Holder]*[2]int64{}
 	}
 	i := 0
 	for k := range theirs {
@@ -60,6 +100,11 @@ func (m *Model) Compare(g int64, theirs []Segment, v *Counts) {
 		want := ""
 		for j := i; j < len(ours) && ours[j].From < s.To; j++ {
 			guess = guess || ours[j].guess
+			if !ours[j].guess {
+				ns := min(s.To, ours[j].To) - max(s.From, ours[j].From)
+				v.hold(0, s, ns, window)
+				v.hold(1, &ours[j], ns, window)
+			}
 			a, b := s.members(&ours[j]), ours[j].members(&ours[j])
 			for name := range a {
 				if a[name] != b[name] {

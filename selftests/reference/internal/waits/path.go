@@ -437,6 +437,17 @@ func (w *walk) offCPU(t *Thread, g int64, seg *Segment, since, hi int64) int64 {
 	return since
 }
 
+// WaitedForP returns for how long a goroutine was runnable, without the end of the trace.
+func (m *Model) WaitedForP(g int64) (ns int64) {
+	states := m.Goroutines[g].States
+	for i := range states[:max(0, len(states)-1)] {
+		if states[i].Is == "Runnable" {
+			ns += states[i+1].At - states[i].At
+		}
+	}
+	return ns
+}
+
 // holders returns the holders of Ps between the two times; of those the four that had them longest.
 func (w *walk) holders(g, lo, hi int64) []int64 {
 	held := map[int64]int64{}

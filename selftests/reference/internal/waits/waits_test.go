@@ -2,6 +2,7 @@ package waits
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -161,5 +162,41 @@ func TestWakesBeforeItsFirstItem(t *testing.T) {
 	}
 	if want := "20 on-CPU false false\n15 on-CPU true true\n"; strings.Join(got, "") != want {
 		t.Errorf("path: %q instead of %q", got, want)
+	}
+}
+
+// Goroutine 4 waits for P 0 from 1000 on, which goroutine 1 has for 100 us and goroutine 2 for 50 us. A path that
+// charges another part to a holder, or another holder, differs.
+func TestHolders(t *testing.T) {
+	m := load(t, `
+{"time":1000,"m":7,"p":0,"g":1,"kind":"StateTransition","goroutine":4,"from":"NotExist","to":"Runnable"}
+{"time":101000,"m":7,"p":0,"g":1,"kind":"StateTransition","goroutine":1,"from":"Running","to":"Waiting"}
+{"time":101000,"m":7,"p":0,"kind":"StateTransition","goroutine":2,"from":"Runnable","to":"Running"}
+{"time":151000,"m":7,"p":0,"g":2,"kind":"StateTransition","goroutine":2,"from":"Running","to":"Waiting"}
+{"time":151000,"m":7,"p":0,"kind":"StateTransition","goroutine":4,"from":"Runnable","to":"Running"}
+{"time":160000,"kind":"Sync"}
+`)
+	compare := func(change func([]Segment)) (float64, Holder, int) {
+		var v Counts
+		segments := m.Path(4, 1000, 151000)
+		slices.Reverse(segments)
+		change(segments)
+		m.Compare(4, segments, false, &v)
+		worst, of := v.WorstHolder()
+		return worst, of, len(v.Holders)
+	}
+	if worst, _, n := compare(func([]Segment) {}); worst != 0 || n != 2 {
+		t.Errorf("%d holders, %.1f %%", n, worst)
+	}
+	last := int64(2)
+	for name, change := range map[string]func([]Segment){
+		"the last holder has all": func(s []Segment) { s[0].ByG = &last },
+		"2 % more":                func(s []Segment) { s[0].To, s[1].From = 103000, 103000 },
+		"another cause":           func(s []Segment) { s[0].Cause, s[0].ByG = "idle", nil },
+		"no wait for a P":         func(s []Segment) { s[1].Kind = "Go-blocked" },
+	} {
+		if worst, of, _ := compare(change); worst <= 1 || of.Waiter != 4 {
+			t.Errorf("%s: %.1f %% of %+v", name, worst, of)
+		}
 	}
 }
