@@ -107,3 +107,11 @@ same_text()
 	echo "theirs: $(sed -n "${line:-\$}p" "$2" | head -c 1500)"
 	return 1
 }
+
+# TRACE OUTPUT: the trace as an older recorder wrote it, without the rate of CPU samples: the record has a kind that
+# is unknown
+without_rate()
+{
+	$READER text "$1" >"$tmp/rate.text" && grep -q 'gotrace-bpf/1 \\x10' "$tmp/rate.text" &&
+		sed -i 's:\(gotrace-bpf/1 \)\\x10:\1\\x7f:' "$tmp/rate.text" && $READER assemble "$tmp/rate.text" -o "$2" && $READER check "$2"
+}

@@ -1,13 +1,14 @@
 #!/bin/bash
 # The page of `gotrace report` and `gotrace view` in Debian's Chromium: it shows the names of goroutines as
 # text, has no error, fits screens of 375, 1280 and 2560 pixels in light and dark, and answers keys, links
-# and the search; names that are HTML are shown, not interpreted.
+# and the search; names that are HTML are shown, not interpreted. CPU samples of a trace without their rate are counts.
 # parallel
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/browser.py selftests/report selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/files.lib.sh
+. selftests/reader.lib.sh
 
 PACKAGES=(chromium python3-websockets)
 
@@ -69,6 +70,27 @@ merged_kernel_states() # URL, after kernel_states()
 		/usr/bin/python3 selftests/report/timeline.py sums "$tmp/data" "$tmp/part" $((ns / 5)) "$ns"
 }
 
+# CPU samples as time, and as counts without the rate; the page must not take one of them for the other.
+samples()
+{
+	local ns n
+
+	record_target spin "$ORACLE_GO" --cpu-profile=997 -duration 100ms && n=$($READER stat --json "$RECORDED" | jq -e '.samples | select(. > 0)') &&
+		ns=$((n * $($READER stat --json "$RECORDED" | jq .private.cpu_samples.period_ns))) && without_rate "$RECORDED" "$tmp/unrated.trace" &&
+		$READER report "$RECORDED" -o "$tmp/rated.html" && $READER report "$tmp/unrated.trace" -o "$tmp/unrated.html" || return 1
+	shows_samples known rated "$ns" && shows_samples unknown unrated "$n" || return 1
+	[ "$TIER" != check ] || return 0
+	if shows_samples known unrated "$n" || shows_samples unknown rated "$ns" || shows_samples unknown unrated $((n + 1)); then
+		echo "a wrong rate or number is accepted"
+		return 1
+	fi
+}
+
+shows_samples() # known|unknown PAGE TOTAL
+{
+	timeout 100 /usr/bin/python3 selftests/report/rate.py "$1" "file://$PWD/$tmp/$2.html" "$3"
+}
+
 view()
 {
 	local url status
@@ -89,6 +111,7 @@ fi
 try "a report" report
 try "the kernel's states under goroutines are those of the events" kernel_states
 in_all try "the run queue over time is that of an export" run_queue
+try "CPU samples with and without their rate" samples
 in_all try "the pictures of the documentation can be made again" pictures
 try "names that are HTML" hostile_names
 in_all try "a million spans" million_spans

@@ -123,11 +123,9 @@ counts()
 		grep -qx 'samples/count' "$tmp/raw" && $READER profile cpu --rate 200 "$1" | grep -q " in $n samples$" || { echo "$1"; return 1; }
 }
 
-# As an older recorder wrote it: the record has a kind that is unknown
-without_rate()
+older() # without the rate
 {
-	$READER text "$tmp/spin.trace" >"$tmp/text" && grep -q 'gotrace-bpf/1 \\x10' "$tmp/text" && sed -i 's:\(gotrace-bpf/1 \)\\x10:\1\\x7f:' "$tmp/text" &&
-		$READER assemble "$tmp/text" -o "$tmp/older" && $READER check "$tmp/older" && counts "$tmp/older"
+	without_rate "$tmp/spin.trace" "$tmp/older" && counts "$tmp/older"
 }
 
 of_go()
@@ -193,7 +191,7 @@ try "all commands show times by the rate in the trace" kept
 try "a part of a trace has the rate" part_kept
 try "an aligned trace has the rate" aligned
 try "the table of samples has their time" in_tables
-try "samples of a trace without a rate are counted" without_rate
+try "samples of a trace without a rate are counted" older
 try "samples of Go's own tracer are counted" of_go
 try "the default is 99 per second" default_rate
 [ $TIER != long ] || matrix
