@@ -7,6 +7,8 @@
     private.py table GOTRACE TRACE   the event table of `gotrace describe --json`
     private.py types GOTRACE TRACE EVENTS.GO
                                      the numbers of types of `gotrace stat --json`, by Go's source
+    private.py recorder GOTRACE TRACE STATS
+                                     what `gotrace-bpf record --stats` has of losses, corrections and the clock
     private.py add TRACE OUTPUT      adds records of all kinds, unknown and corrupt ones to the last generation
 
 It reads the bytes of the file itself: batches, string tables and records. The exit status is 1 if something differs.
@@ -530,6 +532,20 @@ def table(gotrace, path):
     print(f"{len(theirs['events'])} events, {len(list(leaves(theirs)))} values")
 
 
+# --- statistics of the recorder
+
+def recorder(gotrace, path, stats):
+    """Yields what the file of `gotrace-bpf record --stats` has other than the trace: losses, corrections, the clock."""
+    have, (want, _) = json.load(open(stats, encoding="utf-8")), private_of(path)
+    corrections = want.get("corrections", collections.Counter())
+    facts = {"lost": want["lost"], "lost_by_kind": {loss["kind"]: loss["count"] for loss in want["losses"]},
+        "corrected": corrections["goroutines"], "corrected_procs": corrections["threads"], "inline_clock_error_ns": want.get("clock_error_ns", 0)}
+    ours = {name: have[name] for name in facts}
+    yield from differences(ours, facts)
+    yield from undetected(ours, facts)
+    print(" ".join(f"{name}={value}" for name, value in facts.items() if name != "lost_by_kind"), f"{len(facts['lost_by_kind'])} kinds")
+
+
 # --- types of events
 
 def types_of_go(path):
@@ -588,7 +604,7 @@ def add(path, output):
 
 def main():
     verb, *args = sys.argv[1:]
-    faults = list({"stat": stat, "items": items, "table": table, "types": types, "add": add}[verb](*args))
+    faults = list({"stat": stat, "items": items, "table": table, "types": types, "recorder": recorder, "add": add}[verb](*args))
     for fault in faults[:20]:
         print(fault)
     sys.exit(bool(faults))

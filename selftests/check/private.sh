@@ -38,7 +38,15 @@ stop_parked() { kill "$TARGET_PID"; }
 with_losses()
 {
 	record_target lossy "$ORACLE_GO" "--ring-size=16K --events=sched,kernel" -load 500ms -quiet 2s && decoded stat "$RECORDED" &&
+		decoded recorder "$RECORDED" "$tmp/lossy.json" &&
 		$READER stat --json "$RECORDED" | jq -e '.private | .lost > 0 and .corrections.count > 0 and (.losses | length) > 0'
+}
+
+# Times of inline probes have an error, which the recorder knows.
+inline()
+{
+	record_target pingpong "$ORACLE_GO" --probes=inline -duration 100ms -rate 1000 && decoded stat "$RECORDED" &&
+		decoded recorder "$RECORDED" "$tmp/pingpong.json" && [ "$(stat_of inline_clock_error_ns "$tmp/pingpong.json")" -gt 0 ]
 }
 
 # The version of the recording, and the oldest one
@@ -70,5 +78,6 @@ if try "recordings" recorded; then
 	try "another duration is detected" detects items "$trace" 's/"duration_ns":/&1/'
 	try "another goroutine is detected" detects items "$trace" 's/\("by":{"m":[0-9]*,"g":\)/\11/'
 fi
-try "losses and corrections" with_losses
+try "losses and corrections" with_losses && note "$(cat "$tmp/try.out")"
+try "inline probes" inline && note "$(cat "$tmp/try.out")"
 ktap_end
