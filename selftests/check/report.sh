@@ -188,6 +188,20 @@ recorded() # with kernel events, without requests
 	record_target stress "$ORACLE_GO" "" -duration $(by_tier 100ms 500ms 500ms) && equals "$RECORDED" && [ -s "$tmp/examples" ]
 }
 
+# Lanes, the slowest requests, links, limits and names, by the events; and after losses
+facts()
+{
+	record_target requests "$ORACLE_GO" "" -n 6 && facts_of "$RECORDED" && $READER view --json "$RECORDED" | jq -e '.live == true' &&
+		record_target lossy "$ORACLE_GO" "--ring-size=16K --events=sched,kernel" -load 300ms -quiet 1s && facts_of "$RECORDED" &&
+		jq -e '.limits | length == 2' "$tmp/data"
+}
+
+facts_of() # TRACE: also, each fact is found to differ if it is another one
+{
+	$READER report --force -o "$tmp/page.html" "$1" && data "$tmp/page.html" >"$tmp/data" &&
+		python3 -B selftests/report/facts.py detects "$tmp/data" $READER "$1"
+}
+
 golden() # each valid trace of all formats; of others, an error, and no file
 {
 	local trace n=0
@@ -238,6 +252,7 @@ ktap_start
 if try "the reader builds" build_reader && try "there are traces" eval 'extract_corpus "$ORACLE_GO" && trace_short_runs && trace_long_runs'; then
 	try "figures equal those of other commands" runs
 	try "so do those of a recorded trace with kernel events" recorded
+	in_all try "lanes, requests, links and limits are those of the events" facts
 	in_all try "the golden traces have a page" golden
 	try "names cannot end the data" hostile_names
 	try "the output is private, complete and of its own kind" output
