@@ -175,6 +175,60 @@ probes_json()
 	done
 }
 
+# The process by /proc, its program by Go's tools, and its goroutines by what the runtime prints at its end
+process_is_described()
+{
+	local program have want
+
+	GOTRACEBACK=system start_target parked "$ORACLE_GO" -n 17 -threads 2 -duration 600s && doctor --json || return 1
+	program=$(readlink "/proc/$TARGET_PID/exe") && have=$(jq -c '.target | [.command, .exe, .program, .build_id]' "$tmp/doctor") &&
+		want=$(jq -cn --arg command "$(tr '\0' ' ' <"/proc/$TARGET_PID/cmdline" | sed 's/ $//')" --arg exe "$program" \
+			--arg program "$(GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" version -m "$program" | awk '$1 == "path" { print $2 }')" \
+			--arg id "$(readelf -n "$program" | sed -n 's/.*Build ID: //p')" '[$command, $exe, $program, $id]') || return 1
+	echo "$have"
+	kill -QUIT "$TARGET_PID" && wait "$TARGET_PID"
+	[ "$have" = "$want" ] && [ "$(jq .target.goroutines "$tmp/doctor")" -eq "$(grep -c '^goroutine [1-9]' "$tmp/target.err")" ]
+}
+
+# Each instruction is within the function of Go's symbol table, whose begin is function_offset before its address; the
+# sets of events are those of the source.
+probes_are_in_functions()
+{
+	local exe=build/targets/$ORACLE_GO/regions
+
+	$GOTRACE probes --exe "$exe" --json >"$tmp/probes" && GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" tool nm -n -type "$exe" >"$tmp/symbols" || return 1
+	in_functions "$tmp/probes" || return 1
+	for change in 'events = "user"' 'function = "runtime.gopark"' 'function_offset += 1' 'address += 4096'; do
+		jq ".probes[0].$change" "$tmp/probes" >"$tmp/other" && in_functions "$tmp/other" >"$tmp/found" && { echo "accepts .probes[0].$change"; return 1; }
+	done
+	return 0
+}
+
+in_functions() # PROBES
+{
+	python3 - "$1" "$tmp/symbols" <<-'EOF'
+		import bisect, json, re, sys
+		rows = re.findall(r"^\tX\((\w+), (\w+), (\w+), (\w+),", open("include/gotrace/kinds.h", encoding="utf-8").read(), re.M)
+		sets = {name: events.lower() for _, name, _, events in rows}
+		symbols = []
+		for line in open(sys.argv[2], encoding="utf-8"):
+		    fields = line.split(None, 2)
+		    if len(fields) == 3 and fields[1] in "Tt":
+		        symbols.append((int(fields[0], 16), fields[2].strip()))
+		starts = [start for start, _ in symbols]
+		probes = json.load(open(sys.argv[1], encoding="utf-8"))["probes"]
+		faults = []
+		for site in probes:
+		    start, name = symbols[bisect.bisect_right(starts, site["address"]) - 1]
+		    have = site["events"], site["function"], site["function_offset"]
+		    want = sets.get(site["probe"]), name, site["address"] - start
+		    if have != want:
+		        faults.append(f"{site['probe']}: {have} instead of {want}")
+		print(*faults[:10], f"{len(probes)} probes", sep="\n")
+		sys.exit(bool(faults) or len(probes) < 20)
+	EOF
+}
+
 ktap_start
 GOMAXPROCS=3 start_copy "$tmp/plain" || exit 1
 try "doctor -p fits one screen" one_screen
@@ -184,6 +238,8 @@ try "the features and the installation of the kernel module" module_is_reported
 try "whether inline probes are possible" inline_is_reported
 try "whether the clock is suitable for inline probes" clock_is_reported
 try "probes --json has the same probes as the table" probes_json
+try "instructions are in the functions of Go's symbol table" probes_are_in_functions && note "$(cat "$tmp/try.out")"
+in_all try "the process, its program and its goroutines" process_is_described
 try "how a program was built" build_is_reported
 try "no inline probes for Go 1.21" inline_of_an_old_release
 try "a program that was deleted or replaced" replaced
