@@ -77,7 +77,8 @@ func (s *Segment) members(like *Segment) map[string]string {
 	maps.Copy(all, map[string]string{
 		"syscall": s.Syscall, "tid": fmt.Sprint(s.Tid), "cause": s.Cause, "by_goroutine": number(s.ByG), "process": s.Process, "process_id": fmt.Sprint(s.ProcessID),
 		"reason": s.Reason, "interrupt": s.Interrupt, "by_tid": fmt.Sprint(s.ByTid),
-		"holders": fmt.Sprint(s.Holders), "gc_assist": fmt.Sprint(s.Assist), "stop_the_world": fmt.Sprint(s.Stopped),
+		"holders": fmt.Sprint(s.Holders), "more_holders": fmt.Sprint(s.More), "held_cpu": fmt.Sprint(s.HeldCPU),
+		"got_cpu_first": fmt.Sprint(s.GotFirst), "gc_assist": fmt.Sprint(s.Assist), "stop_the_world": fmt.Sprint(s.Stopped),
 	})
 	return all
 }

@@ -13,6 +13,9 @@ type Cause struct {
 	Cause string
 	G     *int64 `json:"goroutine"`
 	ByG   *int64 `json:"by_goroutine"`
+
+	HeldCPU  bool `json:"held_cpu"`
+	GotFirst bool `json:"got_cpu_first"`
 }
 
 // Wait is a wait of `gotrace waits --json`.
@@ -35,6 +38,7 @@ type Wait struct {
 	Causes    []Cause
 	Others    int64 `json:"other_causes_ns"`
 	Holders   []int64
+	More      bool `json:"more_holders"`
 }
 
 // ParseWaits reads the output of `gotrace waits --json`.
@@ -207,16 +211,20 @@ func (m *Model) CompareWaits(theirs, all []Wait, early map[[2]int64]bool, n int,
 // compareCauses compares the time by kind and goroutine, and that of each cause, with the path of the
 // goroutine in that time. Not where the thread's state before its first item is a guess.
 func (m *Model) compareCauses(w *Wait) (line string, compared int) {
-	type key struct{ kind, g, cause, by string }
+	type key struct {
+		kind, g, cause, by string
+		heldCPU, gotFirst  bool
+	}
 	got, want, sum := map[key]int64{}, map[key]int64{}, w.Others
 	for _, c := range w.Causes {
-		got[key{c.Kind, number(c.G), c.Cause, number(c.ByG)}] += c.Ns
+		got[key{c.Kind, number(c.G), c.Cause, number(c.ByG), c.HeldCPU, c.GotFirst}] += c.Ns
 		sum += c.Ns
 	}
 	if sum != w.To-w.From {
 		return fmt.Sprintf("the causes add up to %d ns", sum), 0
 	}
 	var holders []int64
+	var more bool
 	var longest, ns int64
 	var last string // the segment before, if it touches this one; together they are one for gotrace
 	for _, s := range m.Path(w.Goroutine, w.From, w.To) {
@@ -226,12 +234,12 @@ func (m *Model) compareCauses(w *Wait) (line string, compared int) {
 		if s.Cause == "pending" {
 			s.Cause = ""
 		}
-		want[key{s.Kind, number(s.Goroutine), s.Cause, number(s.ByG)}] += s.To - s.From
+		want[key{s.Kind, number(s.Goroutine), s.Cause, number(s.ByG), s.HeldCPU, s.GotFirst}] += s.To - s.From
 		if like := fmt.Sprint(s.members(&s)); like != last {
 			last, ns = like, 0
 		}
 		if ns += s.To - s.From; s.Kind == "Go-runnable" && *s.Goroutine == w.Goroutine && ns > longest {
-			holders, longest = s.Holders, ns
+			holders, more, longest = s.Holders, s.More, ns
 		}
 	}
 	for k, ns := range got {
@@ -239,8 +247,8 @@ func (m *Model) compareCauses(w *Wait) (line string, compared int) {
 			return fmt.Sprintf("%v: %d ns instead of %d", k, ns, want[k]), 0
 		}
 	}
-	if fmt.Sprint(holders) != fmt.Sprint(w.Holders) && w.Kind == "sched" && w.Others == 0 && len(w.Causes) == 1 {
-		return fmt.Sprintf("the holders are %v instead of %v", w.Holders, holders), 0
+	if fmt.Sprint(holders, more) != fmt.Sprint(w.Holders, w.More) && w.Kind == "sched" {
+		return fmt.Sprintf("the holders are %v instead of %v, more %v instead of %v", w.Holders, holders, w.More, more), 0
 	}
 	return "", len(got)
 }

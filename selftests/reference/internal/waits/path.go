@@ -27,6 +27,9 @@ type Segment struct {
 	Holders   []int64 `json:"holders"`
 	Assist    bool    `json:"gc_assist"`
 	Stopped   bool    `json:"stop_the_world"`
+	More      bool    `json:"more_holders"`
+	HeldCPU   bool    `json:"held_cpu"`      // the cause had a CPU, not a P
+	GotFirst  bool    `json:"got_cpu_first"` // a process that got the CPU; for how long it had it is unknown
 
 	RawSyscall json.RawMessage `json:"syscall"`
 	guess      bool
@@ -334,13 +337,14 @@ func (w *walk) process(seg *Segment, who Peer) {
 }
 
 func (w *walk) blame(seg *Segment, g, hi int64, who Peer) {
-	seg.ByTid = who.M
+	seg.ByTid, seg.HeldCPU = who.M, who.M != 0
 	t := w.Threads[who.M]
 	switch {
 	case who.M == 0:
 		seg.Cause = "idle"
 	case t == nil:
 		w.process(seg, who)
+		seg.GotFirst = true
 	default:
 		seg.Cause = "thread"
 		if by := owner(t.On, hi); by != None && by != g {
@@ -375,7 +379,7 @@ func (w *walk) core(t *Thread, i int, g int64, seg *Segment, since, hi int64) in
 // runnable adds a segment for each time in which the P that the goroutine then got was idle, or had one
 // goroutine, whose thread was in one state.
 func (w *walk) runnable(g int64, s, next State, lo, hi int64, depth int) {
-	holders := w.holders(g, lo, hi)
+	holders, more := w.holders(g, lo, hi)
 	for hi > lo {
 		seg, since, m := segment("Go-runnable", g, depth), lo, int64(None)
 		if s.Over && next.Is == "Running" {
@@ -399,7 +403,7 @@ func (w *walk) runnable(g int64, s, next State, lo, hi int64, depth int) {
 		if t := w.Threads[m]; t != nil {
 			since = w.offCPU(t, g, &seg, since, hi)
 		}
-		seg.Holders = holders
+		seg.Holders, seg.More = holders, more
 		w.emit(seg, since, hi)
 		hi = since
 	}
@@ -432,6 +436,7 @@ func (w *walk) offCPU(t *Thread, g int64, seg *Segment, since, hi int64) int64 {
 		since = max(since, w.core(t, i, g, &cpu, since, hi))
 		if cpu.Cause != "" && cpu.Cause != "idle" {
 			seg.Cause, seg.ByG, seg.ByTid, seg.ProcessID, seg.Process = cpu.Cause, cpu.ByG, cpu.ByTid, cpu.ProcessID, cpu.Process
+			seg.HeldCPU, seg.GotFirst = cpu.HeldCPU, cpu.GotFirst
 		}
 	}
 	return since
@@ -448,8 +453,9 @@ func (m *Model) WaitedForP(g int64) (ns int64) {
 	return ns
 }
 
-// holders returns the holders of Ps between the two times; of those the four that had them longest.
-func (w *walk) holders(g, lo, hi int64) []int64 {
+// holders returns the holders of Ps between the two times, of those the four that had them longest, and whether there
+// were more.
+func (w *walk) holders(g, lo, hi int64) ([]int64, bool) {
 	held := map[int64]int64{}
 	for _, list := range w.Procs {
 		end := hi
@@ -470,7 +476,7 @@ func (w *walk) holders(g, lo, hi int64) []int64 {
 		}
 		return int(max(-1, min(1, a-b)))
 	})
-	return ids[:min(4, len(ids))]
+	return ids[:min(4, len(ids))], len(ids) > 4
 }
 
 func (w *walk) waiting(g int64, s State, end, lo, hi int64, depth int) {
