@@ -51,6 +51,30 @@ generations_match()
 			'[.generations[] | [.number, .offset, .events]] == [$index[0].generations[] | [.generation, .offset, .events]]'
 }
 
+# The counts of each generation are those of its batches, as `go tool trace -d=wire` shows them.
+counts_match()
+{
+	local change
+
+	go_trace "$ORACLE_GO" -d=wire "$trace" | awk '
+		$1 == "EventBatch" || $1 == "ExperimentalBatch" { sub(/.*gen=/, ""); generation = $1 }
+		/^[A-Z]/ && $1 !~ /^(Trace|EventBatch|Stacks|Stack|Strings|String|CPUSamples|Frequency|Sync|ClockSnapshot|ExperimentalBatch|EndOfGeneration)$/ && generation {
+			n[generation " " $1]++
+		}
+		END { for (key in n) print key, n[key] }' | grep -v 'gen=' | sort >"$tmp/theirs.txt"
+	[ "$(wc -l <"$tmp/theirs.txt")" -gt 20 ] || return 1
+	counted . && same_text "$tmp/ours.txt" "$tmp/theirs.txt" || return 1
+	for change in '.generations[1].counts |= map_values(. + 1)' '.generations[0].counts |= (to_entries[1:] | from_entries)' '.generations[0].generation += 100'; do
+		counted "$change" && same_text "$tmp/ours.txt" "$tmp/theirs.txt" >"$tmp/out" && { echo "accepts $change"; return 1; }
+	done
+	return 0
+}
+
+counted() # FILTER: of the index
+{
+	jq -r "$1"' | .generations[] | .generation as $n | .counts | to_entries[] | "\($n) \(.key) \(.value)"' "$tmp/json" | sort >"$tmp/ours.txt"
+}
+
 # MS: nanoseconds from the trace's begin to its first event that is at least so many milliseconds
 # later. A window that begins there has an event, wherever a busy machine let the program wait.
 event_at()
@@ -170,6 +194,7 @@ if try "the reader builds" build_reader && try "programs trace themselves" trace
 	try "the corpus is extracted" extract_corpus "$ORACLE_GO" && try "the index is written" makes_it; then
 	try "the index is small" is_small
 	try "the index describes the trace correctly" matches_the_trace
+	try "the counts of each generation" counts_match
 	for part in "0s 50ms" "1s 1.2s" "1300ms 1h" "@1 1h"; do
 		try "events and cut, ${part/ / to }" same_part $part
 	done
