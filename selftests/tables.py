@@ -135,7 +135,8 @@ def extremes(to, gotrace, trace, function):
     to.same("function", named["function"], function)
     everything = {g["id"]: g for g in json.loads(run(gotrace, "goroutines", "--all", "--json", trace))["goroutines"]}
     kinds = {"total": lambda g: g["total"], "running": lambda g: g["exec"], "runnable, waiting for a P": lambda g: g["sched_wait"],
-        "in system calls": lambda g: g["syscall"]}
+        "in system calls": lambda g: g["syscall"], "in system calls, without a P": lambda g: g["syscall_block"],
+        "unknown": lambda g: g["unknown"]}
 
     def figure(goroutines, kind):
         by = kinds.get(kind) or (lambda g: sum(b["time"] for b in g["block"] if f"blocked: {b['name']}" == kind))
