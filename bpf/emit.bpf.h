@@ -20,6 +20,7 @@
 #define BPF_EMIT_H
 
 #include "filter.bpf.h"
+#include "kernel_stack.bpf.h"
 #include "module.bpf.h"
 
 /* The ring of a CPU; divides only if there are more CPUs than rings. */
@@ -140,14 +141,17 @@ static __always_inline void emit_value(enum gt_kind kind, u64 object, u32 stack,
 }
 
 /* A complete probe: filters, then evaluates `emission`, an expression of ctx and tid. */
-#define EMIT_PROBE(name, emission) SEC("uprobe.multi") EMIT_BODY(int name, emission)
-#define EMIT_PART(name, emission)  EMIT_BODY(PROBE_PART name, emission)
+#define EMIT_PROBE(name, emission)                                                                 \
+	SEC("uprobe.multi") EMIT_BODY(int name, use_kernel_stack(ctx), emission)
+#define EMIT_PART(name, emission) EMIT_BODY(PROBE_PART name, (void)0, emission)
 
-#define EMIT_BODY(name, emission)                                                                  \
+#define EMIT_BODY(name, first, emission)                                                           \
 	name(struct pt_regs *ctx)                                                                  \
 	{                                                                                          \
-		u32 tid = filter__ours();                                                          \
+		u32 tid;                                                                           \
                                                                                                    \
+		first;                                                                             \
+		tid = filter__ours();                                                              \
 		if (tid)                                                                           \
 			emission;                                                                  \
 		return 0;                                                                          \

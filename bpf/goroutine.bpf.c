@@ -66,6 +66,7 @@ int execute(struct pt_regs *ctx)
 	u32 tid = filter__ours();
 	struct gt_slot *slot;
 
+	use_kernel_stack(ctx);
 	if (!tid)
 		return 0;
 	curg__set(g0, gp);
@@ -104,6 +105,7 @@ int park(struct pt_regs *ctx)
 	struct gt_park park = {};
 	struct leaf leaf = {};
 
+	use_kernel_stack(ctx);
 	if (!tid)
 		return 0;
 	park__read(GO_ARG1(ctx), &park, &leaf);
@@ -140,6 +142,7 @@ int ready(struct pt_regs *ctx)
 	u32 tid = filter__ours();
 	int where = 1;
 
+	use_kernel_stack(ctx);
 	if (!tid)
 		return 0;
 	if (config.stack_depth || config.derives)
@@ -281,6 +284,7 @@ int destroy(struct pt_regs *ctx)
 	u32 tid = filter__ours();
 	u64 gp;
 
+	use_kernel_stack(ctx);
 	if (tid && SITE_OBJECT(ctx, GO_ARG1(ctx), &gp))
 		emit_value(GT_DESTROY, gp, 0, tid, go_read_u64(gp + config.g_goid));
 	return 0;
@@ -295,6 +299,7 @@ int coro_switch(struct pt_regs *ctx)
 	struct gt_switch to;
 	struct g g;
 
+	use_kernel_stack(ctx);
 	if (!tid || config.g_coroarg == GT_NO_OFFSET || g__read(GO_ARG1(ctx), &g))
 		return 0;
 	to.next = go_read_u64(go_read_u64(g.addr + config.g_coroarg) + config.coro_gp);
@@ -343,6 +348,7 @@ int syscall_enter(struct pt_regs *ctx)
 	u32 tid = filter__ours(), stack = 0;
 	struct leaf leaf = { .pc = GO_ARG1(ctx) };
 
+	use_kernel_stack(ctx);
 	if (!tid || (cookie && !inlined_syscall(ctx, cookie, &leaf)))
 		return 0;
 	if (config.stack_depth) {
@@ -440,6 +446,7 @@ int goroutine_rare(struct pt_regs *ctx)
 	enum gt_probe probe = cookie__probe(ctx);
 	u32 tid = (u32)pid__current();
 
+	use_kernel_stack(ctx);
 	if (is_schedulers(probe))
 		slot__flush_if_derived(GO_G(ctx), tid);
 	switch (probe) {
@@ -478,6 +485,7 @@ int syscall_exit(struct pt_regs *ctx)
 	u32 tid = filter__ours();
 	u64 gp;
 
+	use_kernel_stack(ctx);
 	if (!tid || !SITE_OBJECT(ctx, GO_ARG1(ctx), &gp))
 		return 0;
 	if (config.syscall_at)
@@ -500,6 +508,7 @@ int create_syscall(struct pt_regs *ctx)
 	u32 tid = filter__ours();
 	u64 m, gp;
 
+	use_kernel_stack(ctx);
 	if (!tid)
 		return 0;
 	m = go_read_u64(GO_G(ctx) + config.g_m);
@@ -520,6 +529,7 @@ int destroy_syscall(struct pt_regs *ctx)
 	u32 tid = filter__ours();
 	u64 gp;
 
+	use_kernel_stack(ctx);
 	if (!tid)
 		return 0;
 	slot__set(GO_G(ctx), tid, 0, 0);

@@ -12,6 +12,7 @@ int heap_alloc(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours(), reg = GT_COOKIE_OBJECT(cookie__site(ctx));
 
+	use_kernel_stack(ctx);
 	if (tid)
 		emit_value(GT_HEAP_ALLOC, 0, 0, tid, site__register(ctx, reg - 1));
 	return 0;

@@ -85,6 +85,7 @@ int request(struct pt_regs *ctx)
 	struct gt_request request = {};
 	u64 g = GO_G(ctx);
 
+	use_kernel_stack(ctx);
 	if (!tid)
 		return 0;
 	asm volatile("" : "+r"(i)); /* keeps the bound below for the verifier */

@@ -143,6 +143,7 @@ EMIT_PART(procs, emit_value(GT_PROCS, 0, stack_here(ctx, tid, false), tid, (u32)
 SEC("uprobe.multi")
 int runtime_rare(struct pt_regs *ctx)
 {
+	use_kernel_stack(ctx);
 	switch (cookie__probe(ctx)) {
 	case GT_PROBE_STW_BEGIN:
 		return stw_begin(ctx);

@@ -116,6 +116,7 @@ int user_event(struct pt_regs *ctx)
 {
 	u32 tid = filter__ours(), stack;
 
+	use_kernel_stack(ctx);
 	if (!tid)
 		return 0;
 	if (cookie__probe(ctx) == GT_PROBE_FUNC_CALL)

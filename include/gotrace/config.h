@@ -155,6 +155,7 @@ struct gt_config {
 	gt_u32 derives;	   /* 1: parks and ends are derived from the next record of their thread */
 	gt_u32 derived_ns; /* ns from a derived park or end to the start of the hit (GT_DERIVED_OF) */
 	gt_u32 exits_probed; /* 1: up to 1.25, ends of system calls are never derived */
+	gt_u32 never;	     /* 0, which only the verifier knows: kernel_stack.bpf.h */
 	gt_u32 calls_only;   /* 1: no kernel events but those from which system calls are derived */
 	gt_u64 syscall_at;   /* return address of Go's system calls, if they are derived; or 0 */
 	gt_u64 heap_live;    /* address of gcController.heapLive, if it may be sampled; or 0 */
