@@ -28,7 +28,8 @@ struct task_struct {
 	int pid, tgid;
 	unsigned int __state; /* since 5.14 */
 	unsigned int flags;
-	int on_cpu; /* with CONFIG_SMP */
+	unsigned int
+		on_cpu; /* with CONFIG_SMP; a byte since 7.3: libbpf adapts loads of unsigned members */
 	int exit_state;
 	bool throttled; /* since 6.18 each thread is throttled by itself, on its way to user mode */
 	struct thread_info thread_info; /* since 5.16 it contains the CPU again on amd64 */
