@@ -18,13 +18,11 @@
  */
 static __always_inline u32 filter__ours(void)
 {
-	u64 id = pid__current();
+	u32 tid = pid__current_of(config.tgid);
 
-	if (id >> 32 != config.tgid) {
+	if (!tid)
 		COUNT(foreign);
-		return 0;
-	}
-	return id;
+	return tid;
 }
 
 /*

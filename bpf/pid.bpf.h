@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The numbers of threads and processes in the recorder's PID namespace. In the initial namespace
- * the verifier removes everything but one load. Elsewhere a number is 4 reads of kernel memory.
- *
- * Upstream: userspace/capture/pid_ns.c, which sets pid_ns. Downstream: each program that names one.
+ * the verifier removes everything but one load. Elsewhere a number takes 3 or 4 reads of kernel
+ * memory. userspace/capture/pid_ns.c sets pid_ns.
  */
 #ifndef BPF_PID_H
 #define BPF_PID_H
@@ -13,7 +12,7 @@
 
 extern const volatile struct gt_pid_ns pid_ns;
 
-/* What struct upid (include/linux/pid.h) contains. */
+/* The members of struct upid (include/linux/pid.h). */
 struct pid_number {
 	int nr;
 	u64 ns;
@@ -35,7 +34,7 @@ static __always_inline u32 pid__read_int(u64 from)
 	return value;
 }
 
-/* 0: it is not in the namespace, or NULL. */
+/* Returns 0 if `pid` is NULL, or has no number in the namespace. */
 static __always_inline u32 pid__number(u64 pid)
 {
 	struct pid_number number = {};
@@ -46,28 +45,43 @@ static __always_inline u32 pid__number(u64 pid)
 	return number.ns == pid_ns.address ? number.nr : 0;
 }
 
-/* `whole`: the number in the initial namespace. 0 is the idle thread. */
-static __always_inline u32 pid__or_outside(u32 number, u32 whole)
+/* `at` is the address of the number in the initial namespace, which is 0 for the idle thread. */
+static __always_inline u32 pid__outside(u64 at)
 {
-	return number ?: whole ? GT_PID_OUTSIDE + whole : 0;
+	u32 whole = pid__read_int(at);
+
+	return whole ? GT_PID_OUTSIDE + whole : 0;
 }
 
-/* Of a struct task_struct. */
+/* `task` is the address of a struct task_struct. */
 static __always_inline u32 pid__tid(u64 task)
 {
-	return pid__or_outside(pid__number(pid__read(task + pid_ns.task_pid)),
-			       pid__read_int(task + pid_ns.task_tid));
+	return pid__number(pid__read(task + pid_ns.task_pid)) ?:
+								pid__outside(task + pid_ns.task_tid);
 }
 
 static __always_inline u32 pid__tgid(u64 task)
 {
 	u64 signal = pid__read(task + pid_ns.task_signal);
 
-	return pid__or_outside(pid__number(pid__read(signal + pid_ns.signal_pid)),
-			       pid__read_int(task + pid_ns.task_tgid));
+	return pid__number(pid__read(signal + pid_ns.signal_pid)) ?:
+		       pid__outside(task + pid_ns.task_tgid);
 }
 
-/* As bpf_get_current_pid_tgid(). */
+/* Returns the TID of the current thread if it belongs to that process, else 0. */
+static __always_inline u32 pid__current_of(u32 tgid)
+{
+	u64 task, id;
+
+	if (!pid_ns.level) {
+		id = bpf_get_current_pid_tgid();
+		return id >> 32 == tgid ? (u32)id : 0;
+	}
+	task = bpf_get_current_task();
+	return pid__tgid(task) == tgid ? pid__tid(task) : 0;
+}
+
+/* Returns what bpf_get_current_pid_tgid() does in the initial namespace. */
 static __always_inline u64 pid__current(void)
 {
 	u64 task;

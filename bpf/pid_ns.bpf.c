@@ -3,8 +3,7 @@
  * Finds the recorder's PID namespace in the kernel's memory: run once, by the recorder itself, and
  * only outside of the initial namespace.
  *
- * An object of its own, because it needs the kernel's types (BTF), which the probes do without.
- * Upstream and downstream: userspace/capture/pid_ns.c.
+ * An object of its own, because it needs the kernel's types (BTF), which the probes do without. userspace/capture/pid_ns.c runs it.
  */
 #include "goabi.bpf.h"
 #include "gotrace/pid_ns.h"

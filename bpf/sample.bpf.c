@@ -87,11 +87,11 @@ static __always_inline void sample__walk(struct gt_stack *stack, const struct pt
 SEC("perf_event")
 int sample(struct perf_sample *ctx)
 {
-	u64 id = pid__current();
+	u32 tid = pid__current_of(config.tgid);
 	struct pt_regs regs = {};
 	struct emission e;
 
-	if (id >> 32 != config.tgid)
+	if (!tid)
 		return 0;
 	if (REGS_USER_MODE(&ctx->regs)) {
 		REGS_PC(&regs) = GO_PC(&ctx->regs);
@@ -103,7 +103,7 @@ int sample(struct perf_sample *ctx)
 				      (void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
 		REGS_PC(&regs) -= sample__before_push(&regs);
 	}
-	e = emit__begin(GT_SAMPLE, 0, 0, id, sizeof(struct gt_stack) + GT_STACK_MAX * 8, NULL);
+	e = emit__begin(GT_SAMPLE, 0, 0, tid, sizeof(struct gt_stack) + GT_STACK_MAX * 8, NULL);
 	if (!e.rec)
 		return 0;
 	sample__walk((struct gt_stack *)(e.rec + 1), &regs);

@@ -4,7 +4,8 @@
  *
  * An object of its own with syscall.bpf.c, loaded only on request
  * (userspace/capture/kernel_probes.c), with the maps of the probes' object. These programs run at
- * each context switch and wake-up of the machine: for other processes they end after two loads.
+ * each context switch and wake-up of the machine: for other processes they end after two loads, and
+ * outside of the initial PID namespace after eight.
  * Downstream: userspace/sequence/kernel_events.c.
  */
 #include "task.bpf.h"
@@ -76,8 +77,8 @@ static __always_inline enum gt_off off_reason(struct task_struct *prev, bool pre
 
 /*
  * Threads of the target that have begun to end, by their number in the initial PID namespace: a
- * thread that has been released has no number in another one, and is switched once more. Only
- * outside of the initial one. Writer: thread_ends; reader: sched_switch.
+ * thread that has been released has no number in another one, and is switched once more. The map
+ * exists only outside of the initial namespace.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -86,13 +87,26 @@ struct {
 	__type(value, struct ids);
 } ending SEC(".maps");
 
-static __always_inline struct ids ids_of(struct task_struct *task)
+/* NULL: the thread still has its numbers, or is not of the target. */
+static __always_inline const struct ids *ids_of_ending(struct task_struct *task)
 {
 	u32 key = task->pid;
-	struct ids *known =
-		pid_ns.level && task->exit_state ? bpf_map_lookup_elem(&ending, &key) : NULL;
 
-	return known ? *known : (struct ids){ TASK_TID(task), TASK_TGID(task) };
+	return pid_ns.level && task->exit_state ? bpf_map_lookup_elem(&ending, &key) : NULL;
+}
+
+static __always_inline u32 tid_of(struct task_struct *task)
+{
+	const struct ids *known = ids_of_ending(task);
+
+	return known ? known->tid : TASK_TID(task);
+}
+
+static __always_inline u32 tgid_of(struct task_struct *task)
+{
+	const struct ids *known = ids_of_ending(task);
+
+	return known ? known->tgid : TASK_TGID(task);
 }
 
 static __always_inline void emit_thread(enum gt_thread_what what, u64 object, u32 tid,
@@ -147,12 +161,16 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	struct ids old = ids_of(prev), new = ids_of(next);
+	struct ids old = { .tgid = tgid_of(prev) }, new = { .tgid = tgid_of(next) };
 	bool from = old.tgid == config.tgid, to = new.tgid == config.tgid;
 	EMIT_ROOM(room, sizeof(struct gt_off_cpu));
 	struct emission off = emit__none(sizeof(struct gt_off_cpu));
 	enum gt_off why = GT_OFF_END;
 
+	if (!from && !to)
+		return 0;
+	old.tid = tid_of(prev);
+	new.tid = tid_of(next);
 	if (from) {
 		why = off_reason(prev, preempt, prev_state);
 		off = emit__begin(GT_CPU_OFF, new.tid, 0, old.tid, sizeof(struct gt_off_cpu), room);
@@ -202,6 +220,8 @@ int BPF_PROG(thread_ends, struct task_struct *task)
 
 	if (ids.tgid == config.tgid)
 		bpf_map_update_elem(&ending, &key, &ids, 0);
+	else /* another thread had the number before */
+		bpf_map_delete_elem(&ending, &key);
 	return 0;
 }
 

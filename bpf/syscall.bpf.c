@@ -26,9 +26,7 @@ static __always_inline bool calls_only(void)
 /* The TID of this thread of the target, or 0. */
 static __always_inline u32 target_tid(void)
 {
-	u64 id = pid__current();
-
-	return id >> 32 == config.tgid ? (u32)id : 0;
+	return pid__current_of(config.tgid);
 }
 
 static __always_inline bool is_go_call(const struct pt_regs *regs)

@@ -474,7 +474,7 @@ static void fill_info(struct session *s, struct gt_abi_info *ret)
 		.size = sizeof(*ret),
 		.flags = s->flags,
 		.id = s->id,
-		.owner = pid_nr(s->owner),
+		.owner = pid_vnr(s->owner),
 		.created = s->page->created,
 		.frozen = s->page->frozen,
 		.expires = s->expires,

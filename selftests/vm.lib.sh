@@ -122,7 +122,7 @@ vm_tools()
 	local tool
 
 	for tool in bash awk basename busybox cat cmp cp cut date env flock getent grep head jq ls mkdir mkfifo \
-		mktemp paste rm sed sleep sort tail timeout touch tr wc; do
+		mktemp paste rm sed sleep sort tail timeout touch tr unshare wc; do
 		tool=$(command -v "$tool" | grep ^/) && echo "$tool" && ldd "$tool" 2>/dev/null | grep -o '/[^ ]*'
 	done | xargs realpath | sort -u
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The PID namespace of the recorder, by whose numbers all records name threads and processes, and
- * where the kernel stores these numbers.
- *
- * Upstream: bpf/pid_ns.bpf.c, for userspace/capture/pid_ns.c. Downstream: bpf/pid.bpf.h.
+ * where the kernel stores these numbers. bpf/pid_ns.bpf.c finds them.
  */
 #ifndef GOTRACE_PID_NS_H
 #define GOTRACE_PID_NS_H

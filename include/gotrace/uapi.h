@@ -159,11 +159,11 @@ struct gt_abi_info {
 	__u32 size, flags;
 	char name[GT_NAME_MAX];
 	__u32 id;
-	__u32 owner;		/* PID of the owner, in the initial namespace; 0: none */
-	__u64 created;		/* CLOCK_MONOTONIC, ns */
-	__u64 frozen;		/* the same; 0: not frozen */
-	__u64 expires;		/* the same; 0: never, or it has an owner */
-	__u64 bytes;		/* of its memory */
+	__u32 owner;   /* PID of the owner, in the namespace of the caller; 0: none there */
+	__u64 created; /* CLOCK_MONOTONIC, ns */
+	__u64 frozen;  /* the same; 0: not frozen */
+	__u64 expires; /* the same; 0: never, or it has an owner */
+	__u64 bytes;   /* of its memory */
 	__u64 checkpoint_bytes; /* current size of both checkpoints */
 	__u64 checkpoints;	/* written so far */
 	__u64 reserved[4];

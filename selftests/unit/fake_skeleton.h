@@ -87,6 +87,11 @@ int bpf_program__set_autoload(struct bpf_program *program, bool on)
 	return 0;
 }
 
+int bpf_map__set_autocreate(struct bpf_map *map, bool create)
+{
+	return 0;
+}
+
 void bpf_program__set_autoattach(struct bpf_program *program, bool on)
 {
 	program->autoattach = on;

@@ -14,8 +14,7 @@
 struct fate;
 
 /*
- * Loads and attaches the programs, if one of the conditions needs them; otherwise *ret is NULL. `pid`
- * is that of the initial PID namespace. 0, or a negative errno and the reason.
+ * Loads and attaches the programs, if one of the conditions needs them; otherwise *ret is NULL. 0, or a negative errno and the reason.
  */
 int fate__open(struct fate **ret, const struct trigger_opts *opts, int pid, struct error *error);
 void fate__close(struct fate *f); /* NULL allowed */

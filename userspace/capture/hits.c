@@ -37,7 +37,7 @@ struct hits {
 	struct bpf_link *link[SITES_MAX + KERNEL_LINKS];
 };
 
-/* Unless the reason is known already. */
+/* Sets the reason, unless it is known already. Returns err. */
 static int explain(int err, struct error *error)
 {
 	if (error->text[0])

@@ -162,8 +162,10 @@ static void choose_programs(struct kernel_bpf *skel, unsigned int sets)
 		wanted = sets & (fault ? SITE_SET(FAULT) : SITE_SET(KERNEL));
 		bpf_program__set_autoload(program, wanted || (call && sets & SITE_SET(SYSCALL)));
 	}
-	if (!skel->rodata->pid_ns.level)
+	if (!skel->rodata->pid_ns.level) {
 		bpf_program__set_autoload(skel->progs.thread_ends, false);
+		bpf_map__set_autocreate(skel->maps.ending, false);
+	}
 	bpf_program__set_autoattach(skel->progs.present, false);
 	bpf_program__set_autoattach(skel->progs.fault_begin, false);
 	bpf_program__set_autoattach(skel->progs.fault_end, false);

@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/cpu_events.h"
 #include "capture/probes_impl.h"
 
 #include "pid_ns.skel.h"
@@ -46,6 +47,11 @@ int pid_ns__check(struct error *error)
 				  "gotrace-bpf is in a user namespace of its own, in which the "
 				  "kernel permits no BPF programs: run it in the initial one (for "
 				  "a container: without rootless mode or userns-remap)");
+	if (!is_initial("/proc/self/ns/pid", INITIAL_PID_NS) && access(KERNEL_BTF, R_OK))
+		return error__set(error, -ENOTSUP,
+				  "in a PID namespace of its own, gotrace-bpf requires " KERNEL_BTF
+				  ", which is missing: mount sysfs, or use a kernel with "
+				  "CONFIG_DEBUG_INFO_BTF");
 	return 0;
 }
 

@@ -32,6 +32,14 @@ has_kernel_events() # of the last recording
 	jq -e '.records_by_kind | .cpu_on > 0 and .cpu_off > 0 and .waking > 0 and .thread > 0' "$tmp/truth.json"
 }
 
+# The verifier of this kernel accepts what the programs do outside of the initial PID namespace.
+in_a_pid_namespace()
+{
+	unshare --pid --fork --kill-child --mount-proc $GOTRACE record --cpu-profile -o "$VM_SHARE/namespace.trace" \
+		--stats "$tmp/namespace.json" -- "build/targets/$ORACLE_GO/tiny" -duration 1s && cat "$tmp/namespace.json" &&
+		jq -e '.records_by_kind | .execute > 0 and .cpu_on > 0 and .sys_enter > 0 and .sample > 0' "$tmp/namespace.json"
+}
+
 served()
 {
 	start_background "build/targets/$ORACLE_GO/server" -duration 100s
@@ -50,6 +58,7 @@ else
 fi
 try "a known-count target" counted truth
 try "it has threads, CPUs and wake-ups" has_kernel_events
+try "in a PID namespace" in_a_pid_namespace
 if [[ $release == 6.1.* || -n ${LONG-} ]]; then
 	try "a target with annotations" counted annotate
 fi
