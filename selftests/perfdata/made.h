@@ -41,6 +41,7 @@ struct made_perf {
 	size_t packed;	    /* bytes that a compressed record holds; 0: not compressed */
 	bool packed2;	    /* by the later kind of record */
 	const char *switch_format;
+	bool dead; /* the thread of a sample has no number any more */
 	uint32_t
 		outside; /* samples number a thread in perf's PID namespace by its number minus this, others 0 */
 	/* what was made */
@@ -155,6 +156,8 @@ static inline void made_read(const struct made_perf *m, struct made *b)
 
 static inline uint32_t made_own(const struct made_perf *m, uint32_t number)
 {
+	if (m->dead)
+		return UINT32_MAX;
 	return number > m->outside ? number - m->outside : 0;
 }
 

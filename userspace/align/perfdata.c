@@ -97,9 +97,9 @@ static int fill(struct perf_data *d, struct error *error)
 		err = nothing(d, error);
 	if (!err && !perf__sort(d->sched, d->n))
 		err = perf__no_memory(d, error);
+	perf__sort_losses(d);
 	if (!err)
 		err = perf__use_own_numbers(d, error);
-	perf__sort_losses(d);
 	return err;
 }
 

@@ -145,6 +145,11 @@ TEST(test_pid_namespace)
 		{ PERF_SWITCH, 2, 11, 2 },
 		{ PERF_SWITCH, 11, 0, 11 },
 		{ PERF_SWITCH, 0, 11, 0 }, /* and does not leave it */
+		{ PERF_EXIT, 3, 0, 3 },	   /* its last switch has no number of perf's namespace */
+		{ PERF_SWITCH, 3, 0, UINT32_MAX },
+		{ PERF_SWITCH, 900002 + GT_PID_OUTSIDE, 0,
+		  0 }, /* a number that is used again outside */
+		{ PERF_WAKING, 900002 + GT_PID_OUTSIDE, 7, UINT32_MAX }, /* after a loss */
 	};
 	struct made_perf *m = made_perf();
 	const struct perf_sched *ev;
@@ -164,6 +169,15 @@ TEST(test_pid_namespace)
 	m->outside -= 10;
 	made_switch(m, 1900, 0, 900001, 1, 0);
 	made_switch(m, 2000, 0, 0, 0, 900001);
+	m->outside = 900000;
+	made_other(m, MADE_EXIT, 2100, 1, 900003, 900003, 0, 0);
+	m->dead = true;
+	made_switch(m, 2200, 1, 900003, 0x10, 0);
+	m->dead = false;
+	m->outside = 950000;
+	made_switch(m, 2300, 1, 900002, 1, 0);
+	made_lost_at(m, 5, 2400, 1);
+	made_other(m, MADE_WAKING, 2500, 1, 0, 900002, 7, 7);
 	d = read_made(m, made_file(m));
 	ev = perf_data__sched(d, &n);
 	assert_int_equal(n, sizeof(wanted) / sizeof(*wanted));
