@@ -15,7 +15,7 @@ SELF_DURATION=700ms
 OLDEST=${LAST_GOS%% *} NEWEST=${LAST_GOS##* }
 VERSIONS=${VERSIONS:-$(by_tier "$OLDEST $NEWEST" "$OLDEST 1.22.12 1.23.12 $NEWEST" "$LAST_GOS")}
 KINDS=${KINDS:-"musl musl-static $(by_tier "" "musl-pie musl-static-stripped" "musl-pie musl-static-stripped")"}
-INLINE_GO=1.26.11 # the newest release that has inline probes
+INLINE_GO=${LAST_GOS##* }
 
 # VERSION KIND: dynamic programs name musl's loader, static ones have none
 is_of_musl()

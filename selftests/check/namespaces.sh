@@ -14,7 +14,7 @@ alone=(unshare --pid --fork --kill-child --mount-proc)
 all_passed() # FILE
 {
 	cat "$1"
-	! grep -q '^not ok' "$1" && [ "$(grep -c '^ok' "$1")" = "$(sed -n 's/^1\.\.\([1-9].*\)/\1/p' "$1")" ]
+	! grep -qE '^not ok|# SKIP' "$1" && [ "$(grep -c '^ok' "$1")" = "$(sed -n 's/^1\.\.\([1-9].*\)/\1/p' "$1")" ]
 }
 
 in_namespace() # SCRIPT [GO...]

@@ -9,8 +9,9 @@
 . "$(dirname "$0")/../lib.sh"
 
 tops='userspace bpf kmod include selftests docs fleet .ci .github'
-# Paths of the kernel source
-foreign='^(include/linux|arch/x86|fs|kernel|tools/testing|tools/lib)/'
+# Paths of the sources of the kernel, of C libraries, and of package runtime/cgo
+foreign='^(include/linux|arch/x86|fs|kernel|tools/testing|tools/lib|nptl|sysdeps|ldso|src/env|src/internal|cgo)/'
+foreign+='|^(gcc_[a-z0-9_]+|pthread_[a-z]+)[.]c$'
 # Build results, and files that tests create for themselves
 made='((\\.skel\\.h|(^|/)syscalls\\.h|/gotrace\\.ko)$|^userspace/format/lib\\.c$)'
 

@@ -106,14 +106,15 @@ view()
 
 ktap_start
 if ! try "the browser is installed" locked selftests/deps.sh "${PACKAGES[@]}"; then
-	ktap_end
+	try "CPU samples with and without their rate" samples
+ktap_end
 fi
 try "a report" report
 try "the kernel's states under goroutines are those of the events" kernel_states
 in_all try "the run queue over time is that of an export" run_queue
-try "CPU samples with and without their rate" samples
 in_all try "the pictures of the documentation can be made again" pictures
 try "names that are HTML" hostile_names
 in_all try "a million spans" million_spans
 try "a view" view
+try "CPU samples with and without their rate" samples
 ktap_end

@@ -101,7 +101,7 @@ of_gotrace()
 		users_are "$home"/{one.html,one.pb.gz,one.trace.idx,again.trace,one.gtp}
 }
 
-# Where the directory belongs to somebody else, root keeps its files, even if everybody can write there.
+# Where the directory belongs to another user, root keeps its files, even if all users can write there.
 elsewhere()
 {
 	by_sudo $GOTRACE record -p "$TARGET_PID" -d 100ms -o "$theirs/x.trace" --stats "$home/x.json" && roots_are "$theirs/x.trace" &&
@@ -154,7 +154,7 @@ owner_and_remedy()
 		install -d -m 700 "$theirs/closed" || return 1
 	denied theirs/root.trace "theirs/root.trace: Permission denied: it belongs to root; run 'sudo chown \"\$USER\" theirs/root.trace', or" &&
 		denied "theirs/a b.trace" "it belongs to root; run 'sudo chown \"\$USER\" FILE'" &&
-		denied theirs/daemon.trace 'it belongs to daemon, and its mode is 0600' &&
+		denied theirs/daemon.trace 'it belongs to daemon, and its mode is 0600; ask its owner for read access' &&
 		denied theirs/unknown.trace 'it belongs to 54321, and its mode is 0600' &&
 		denied theirs/closed/x.trace 'theirs/closed/x.trace: Permission denied'
 }
@@ -168,7 +168,7 @@ try "a trace of a command" of_a_command
 try "a continuous recording: its directory, files, index and lock" rotated
 try "snapshots of the flight recorder" snapshots
 try "files of gotrace" of_gotrace
-try "in a directory of somebody else, root keeps the files" elsewhere
+try "in a directory of another user, root keeps the files" elsewhere
 try "SUDO_UID and SUDO_GID must be valid numbers" only_valid_numbers
 try "links to files of root do not change their owner" planted_links
 try "gotrace names the owner of a file that it may not read, and the remedy" owner_and_remedy

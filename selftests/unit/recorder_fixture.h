@@ -15,7 +15,7 @@
 #include "capture/drain.h"
 #include "capture/labels.h"
 #include "capture/launch.h"
-#include "capture/memory.h"
+#include "budget/memory.h"
 #include "capture/recorder.h"
 #include "capture/resync.h"
 

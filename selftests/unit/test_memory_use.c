@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What this process holds, of what the kernel says in /proc/self/status, which is this file's. */
 #include "unit/test.h"
-#include "capture/memory.h"
+#include "budget/memory.h"
 
 static const char *status;
 static char cleared[8];

@@ -19,7 +19,7 @@
 #include "capture/hits.h"
 #include "capture/launch.h"
 #include "capture/served.h"
-#include "capture/memory.h"
+#include "budget/memory.h"
 #include "capture/priority.h"
 #include "capture/probes.h"
 #include "capture/recorder_impl.h"

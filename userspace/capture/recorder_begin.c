@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "capture/launch.h"
-#include "capture/memory.h"
+#include "budget/memory.h"
 #include "capture/priority.h"
 #include "capture/privilege.h"
 #include "capture/probes.h"

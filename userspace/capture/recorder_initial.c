@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "capture/labels.h"
-#include "capture/memory.h"
+#include "budget/memory.h"
 #include "capture/privilege.h"
 #include "capture/recorder_impl.h"
 #include "lib/clock.h"

@@ -6,7 +6,7 @@
  * Upstream: recorder.c, recorder_windows.c. Downstream: gotrace-bpf/stats.c.
  */
 #include "capture/cost.h"
-#include "capture/memory.h"
+#include "budget/memory.h"
 #include "capture/probes.h"
 #include "capture/recorder_impl.h"
 #include "inline/inline_probes.h"

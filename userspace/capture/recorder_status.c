@@ -14,7 +14,7 @@
 
 #include "capture/cost.h"
 #include "capture/hits.h"
-#include "capture/memory.h"
+#include "budget/memory.h"
 #include "capture/probes.h"
 #include "capture/recorder_impl.h"
 #include "lib/clock.h"

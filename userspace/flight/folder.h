@@ -32,8 +32,8 @@ struct folder_file {
 
 /*
  * Opens the directory, and creates it with mode 0700 if it does not exist. Its index must be a
- * regular file of this user, or of the directory's owner, that others cannot write. `keep`: the limit, in bytes; 0: none. 0, or a
- * negative errno and the reason.
+ * regular file of this user, or of the directory's owner, that others cannot write. `keep`: the
+ * limit, in bytes; 0: none. 0, or a negative errno and the reason.
  */
 int folder__open(struct folder **ret, const char *path, uint64_t keep, struct error *error);
 void folder__close(struct folder *f); /* NULL allowed */

@@ -2,7 +2,7 @@
 /*
  * The findings of doctor: lines of text, and with --json the same lines and facts of the target.
  *
- * doctor.c (this machine), doctor_privileges.c and doctor_target.c (a process) add findings, doctor_print.c prints them.
+ * doctor.c (this machine) and doctor_target.c (a process) add findings, doctor_print.c prints them.
  */
 #ifndef DOCTOR_H
 #define DOCTOR_H
@@ -34,9 +34,6 @@ struct doctor {
 /* Adds a finding. `what` is borrowed. */
 __attribute__((format(printf, 4, 5))) void
 doctor__report(struct doctor *d, enum finding_level level, const char *what, const char *fmt, ...);
-
-/* Adds which capabilities are missing, and the command that grants them. */
-void doctor__privileges(struct doctor *d);
 
 /* The result of --measure. */
 struct measured {

@@ -266,8 +266,10 @@ int input__denied(const char *path, int err, struct error *error)
 				  path, why, is_plain(path) ? path : "FILE");
 	owner = getpwuid(st.st_uid);
 	snprintf(id, sizeof(id), "%u", st.st_uid);
-	return error__set(error, err, "%s: %s: it belongs to %s, and its mode is %04o", path, why,
-			  owner ? owner->pw_name : id, st.st_mode & 07777);
+	return error__set(
+		error, err,
+		"%s: %s: it belongs to %s, and its mode is %04o; ask its owner for read access",
+		path, why, owner ? owner->pw_name : id, st.st_mode & 07777);
 }
 
 /*

@@ -42,7 +42,7 @@ static int make_out(struct parquet_place *p)
 
 	if ((!made && errno != EEXIST) || !realpath(p->out, path))
 		return -errno;
-	p->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	p->fd = open(path, (made ? O_RDONLY : O_PATH) | O_DIRECTORY | O_CLOEXEC);
 	if (p->fd < 0)
 		return -errno;
 	if (made)

@@ -35,12 +35,12 @@ enum file_kind {
 
 /*
  * Creates PATH.partial with O_EXCL and mode 0600; PATH will have that mode, whatever the replaced
- * file had. It may belong to the user of sudo: see output_owner.h. A .partial of a killed recorder is renamed: see trace_file__kept(). Symbolic links are
- * followed, so the file is replaced, not the link. Returns 0 or a negative errno: -ENOENT (missing
- * directory), -EISDIR, -EBUSY (another recorder is writing PATH), -EEXIST (PATH.partial is not a
- * regular file), -EMEDIUMTYPE (PATH is a file of another kind), -ENOLINK (fs.protected_symlinks
- * forbids a link in the path: another user's, in a sticky world-writable directory), and those of
- * open(2).
+ * file had. It may belong to the user of sudo: see output_owner.h. A .partial of a killed
+ * recorder is renamed: see trace_file__kept(). Symbolic links are followed, so the file is
+ * replaced, not the link. Returns 0 or a negative errno: -ENOENT (missing directory), -EISDIR,
+ * -EBUSY (another recorder is writing PATH), -EEXIST (PATH.partial is not a regular file),
+ * -EMEDIUMTYPE (PATH is a file of another kind), -ENOLINK (fs.protected_symlinks forbids a link
+ * in the path: another user's, in a sticky world-writable directory), and those of open(2).
  */
 int trace_file__open(struct trace_file **ret, const char *path, enum file_kind kind);
 

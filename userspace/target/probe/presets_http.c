@@ -7,9 +7,10 @@
  * deferred function of (*conn).serve follows. HTTP/2 calls (*http2responseWriter).handlerDone, or the
  * goroutine ends.
  *
- * Request.Pattern is set by ServeMux, maybe on a copy of the request; HandlerFunc.ServeHTTP receives
- * that copy. From 1.27 on HTTP/2 has no reference to the request when it ends: what ServeMux finds
- * names it, if the handler is no HandlerFunc. selftests/check/requests_http.sh compares the offsets with the DWARF of programs.
+ * Request.Pattern is set by ServeMux, maybe on a copy of the request; HandlerFunc.ServeHTTP
+ * receives that copy. From 1.27 on HTTP/2 has no reference to the request when it ends: what
+ * ServeMux finds names it, if the handler is no HandlerFunc. selftests/check/requests_http.sh
+ * compares the offsets with the DWARF of programs.
  */
 #include "target/probe/presets_impl.h"
 

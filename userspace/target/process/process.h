@@ -92,11 +92,12 @@ bool process__use_go_library(struct process *proc);
 
 /*
  * The live checks, in target/process/live.c. For every M with a thread: m.procid is a thread of
- * this process, m.g0.m == m, valid stack bounds of g0 (or, of more than 4 GiB, a stack pointer near
- * the upper one), m.p and m.oldp are Ps, m.p.m == m, m.curg.m == m, a valid block reason. For every P: its id, a known status and worker mode. For every G in
- * allgs: valid bounds, a known status and reason, a unique id, and, if it waits, a stack pointer
- * within bounds. (Of very many Ms and Gs, a sample.) A mismatch may be a change in progress: only
- * one that persists at the third attempt is reported, as -EPROTO with a reason.
+ * this process, m.g0.m == m, valid stack bounds of g0 (or, of more than 4 GiB, a stack pointer
+ * near the upper one), m.p and m.oldp are Ps, m.p.m == m, m.curg.m == m, a valid block reason.
+ * For every P: its id, a known status and worker mode. For every G in allgs: valid bounds, a
+ * known status and reason, a unique id, and, if it waits, a stack pointer within bounds. (Of very
+ * many Ms and Gs, a sample.) A mismatch may be a change in progress: only one that persists at
+ * the third attempt is reported, as -EPROTO with a reason.
  */
 int process__check_layout(const struct process *proc, const struct layout *layout,
 			  struct error *error);

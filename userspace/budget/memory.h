@@ -2,8 +2,8 @@
 /*
  * Memory use of this process: anonymous and shared memory, without mapped files.
  */
-#ifndef CAPTURE_MEMORY_H
-#define CAPTURE_MEMORY_H
+#ifndef BUDGET_MEMORY_H
+#define BUDGET_MEMORY_H
 
 #include <stdint.h>
 

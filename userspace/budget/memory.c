@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/memory.h"
+#include "budget/memory.h"
 
 /* A line of /proc/self/status, in bytes. */
 static uint64_t status_bytes(const char *name)
