@@ -56,6 +56,8 @@ int probes__explain(int err, struct error *error, const char *what)
 				  "%s: not permitted; run as root, or with CAP_BPF, "
 				  "CAP_PERFMON and CAP_SYS_PTRACE",
 				  what);
+	if (err == -EINVAL && !kernel_is_at_least(6, 1))
+		return error__set(error, err, "%s: the kernel is older than Linux 6.1", what);
 	return error__set(error, err, "%s: %s%s", what, strerror(-err),
 			  log__verbose() ? "" : " (--verbose shows the kernel's log)");
 }

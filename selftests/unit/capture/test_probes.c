@@ -549,7 +549,12 @@ TEST(cannot_load)
 	fake.load_error = 0;
 	fake.open_error = -EINVAL;
 	assert_int_equal(open_it(), -EINVAL);
-	assert_non_null(strstr(t.err.text, "cannot open the BPF programs"));
+	assert_non_null(strstr(t.err.text, "cannot open the BPF programs: Invalid argument"));
+	t.err.text[0] = 0;
+	t.release = "5.15.0-130-generic";
+	assert_int_equal(open_it(), -EINVAL);
+	assert_non_null(strstr(t.err.text, "the kernel is older than Linux 6.1"));
+	t.release = "6.12.0-1-amd64";
 	t.err.text[0] = 0;
 	fake.open_error = 0;
 	t.finish_error = -ENOMEM;
