@@ -103,7 +103,44 @@ without_lto()
 		hardened build/plain/gotrace && hardened build/plain/gotrace-bpf
 }
 
+# OBJECT...: each program of a uprobe in them contains a tail call (bpf/kernel_stack.bpf.h). Those whose functions have
+# stacks of less than 64 bytes need none: the program of hits.bpf.c.
+on_the_kernels_stack()
+{
+	python3 - "$@" <<-'EOF'
+		import struct, sys
+		programs, without = 0, []
+		for path in sys.argv[1:]:
+		    elf = open(path, "rb").read()
+		    at, size, n = struct.unpack_from("<Q", elf, 40)[0], *struct.unpack_from("<HH", elf, 58)
+		    sections = [struct.unpack_from("<IIQQQQIIQQ", elf, at + i * size) for i in range(n)]
+		    text = lambda table, i: elf[sections[table][4] + i:].split(b"\0", 1)[0].decode()
+		    names = [text(struct.unpack_from("<H", elf, 62)[0], s[0]) for s in sections]
+		    symbols = next(s for s in sections if s[1] == 2)
+		    for i in range(symbols[5] // 24):
+		        name, info, _, section, value, length = struct.unpack_from("<IBBHQQ", elf, symbols[4] + 24 * i)
+		        if info & 15 != 2 or not 0 < section < n or names[section] != "uprobe.multi":
+		            continue
+		        programs += 1
+		        code = elf[sections[section][4] + value:][:length]
+		        calls = [struct.unpack_from("<I", code, k + 4)[0] for k in range(0, len(code), 8) if code[k] == 0x85 and not code[k + 1] >> 4]
+		        if 12 not in calls: # BPF_FUNC_tail_call
+		            without.append(text(symbols[6], name))
+		print(programs, "programs, without a tail call:", without)
+		sys.exit(without != [] or not programs)
+	EOF
+}
+
+programs_of_uprobes()
+{
+	local objects=(build/bpf/{goroutine,heap,request,runtime,user}.bpf.o)
+
+	on_the_kernels_stack "${objects[@]}" && ! on_the_kernels_stack build/bpf/hits.bpf.o &&
+		[ "$(grep -l 'SEC("uprobe.multi")\|EMIT_PROBE(' bpf/*.bpf.c | grep -vc hits)" -eq ${#objects[@]} ]
+}
+
 ktap_start
+try "programs of uprobes have the kernel's stack" programs_of_uprobes
 try "gotrace" hardened build/gotrace
 try "gotrace-bpf" hardened build/gotrace-bpf
 try "each flag counts" each_flag_counts
