@@ -1,6 +1,6 @@
 #!/bin/bash
 # timeout: 900
-# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/check/fidelity.sh selftests/check/align.sh
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/check/fidelity.sh
 # The recorder in a PID namespace of its own: other test scripts run within one, among them the
 # comparison with the program's own trace, which has each thread's number in that namespace; also in a
 # container of runc. Programs in namespaces below, and the same PID in both; what is refused, at once.
@@ -149,7 +149,7 @@ try "a user namespace of its own is refused" not_started 'gotrace-bpf is in a us
 try "/proc of another PID namespace is refused" not_started '/proc is missing, or of another PID namespace' \
 	unshare --pid --fork --kill-child
 in_all try "runc is installed" locked selftests/deps.sh runc libcap2-bin && in_all try "in a container" in_a_container
-for script in align inline labels flight serve cpu_profile; do
+for script in inline labels flight serve cpu_profile; do
 	in_all try "check/$script in a PID namespace" in_namespace $script
 done
 ktap_end
