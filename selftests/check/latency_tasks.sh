@@ -66,15 +66,15 @@ names_the_competitor()
 }
 
 # The recording itself, without perf: what preempted threads is named by the switches of the program's own threads.
-# The time cannot exceed that from each such switch until the thread is on a CPU again.
+# The time cannot exceed that from each such switch until the thread is on a CPU again, or until the trace ends.
 names_the_preemptor()
 {
 	local most waited
 
-	most=$(build/gotrace events --kernel --json "$RECORDED" | jq -n 'reduce (inputs | select(.kind == "Kernel")) as $e ({sum: 0};
-		if $e.event == "off_cpu" then .off[$e.m | tostring] = (if $e.why == "preempted" and $e.then.name == "competitor" then $e.time else null end)
+	most=$(build/gotrace events --kernel --json "$RECORDED" | jq -n 'reduce inputs as $e ({sum: 0}; .last = ([.last, $e.time] | max) |
+		if $e.kind != "Kernel" then . elif $e.event == "off_cpu" then .off[$e.m | tostring] = (if $e.why == "preempted" and $e.then.name == "competitor" then $e.time else null end)
 		elif $e.event == "on_cpu" and .off[$e.m | tostring] then .sum += $e.time - .off[$e.m | tostring] | .off[$e.m | tostring] = null
-		else . end) | .sum') &&
+		else . end) | .last as $last | .sum + ([.off[]? | values | $last - .] | add // 0)') &&
 		waited=$(build/gotrace latency --all --json "$RECORDED" |
 			jq '[.functions[].by_reason.kernel_runnable[]? | select(.name == "preempted by competitor").ns] | add // 0') || return 1
 	echo "goroutines waited for $waited ns, threads for $most ns"
