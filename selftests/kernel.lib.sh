@@ -28,6 +28,23 @@ perf_stop()
 	! grep -i 'lost' "$tmp/perf.out" "$tmp/perf.err" || return 3
 }
 
+# PERF.DATA: prints the two times of each interval in which perf lacks a switch of a CPU, in ns: the thread that leaves the
+# CPU at its end is not the one that got it at its begin.
+perf_lacks()
+{
+	perf script --ns -F cpu,time,event,trace -i "$1" 2>/dev/null | awk '/ sched:sched_switch:/ {
+		cpu = $1
+		time = $2
+		gsub(/[.:]/, "", time)
+		match($0, / prev_pid=[0-9]+/)
+		if (cpu in on_cpu && on_cpu[cpu] != substr($0, RSTART + 10, RLENGTH - 10))
+			print since[cpu], time
+		match($0, / next_pid=[0-9]+/)
+		on_cpu[cpu] = substr($0, RSTART + 10, RLENGTH - 10)
+		since[cpu] = time
+	} END { exit NR == 0 }'
+}
+
 # NAME GO "RECORD OPTIONS" [ARGUMENT...]: records a target with perf in parallel, and validates the
 # trace. If either of the two loses events on a busy machine, it tries again. perf attaches second:
 # less work lies between our timestamp and perf's than in the other order.

@@ -8,6 +8,7 @@
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/reader.lib.sh
+. selftests/kernel.lib.sh
 
 GO_ONLY=sched,syscall,gc,heap,user
 
@@ -133,16 +134,10 @@ core_is_held()
 
 # With perf's events, each wait for a CPU also shows which other task ran there; the rest is
 # unchanged.
-# PERF.DATA PATH.json: a wait for a CPU has no cause only where perf lacks a switch: the one before was to another thread
+# PERF.DATA PATH.json: a wait for a CPU has no cause only where perf lacks a switch.
 unknown_where_perf_lacks()
 {
-	perf script --ns -F cpu,time,event,trace -i "$1" 2>/dev/null | awk '/ sched:sched_switch:/ {
-		cpu = $1; time = $2; sub(/:$/, "", time); sub(/\./, "", time)
-		match($0, / prev_pid=[0-9]+/); from = substr($0, RSTART + 10, RLENGTH - 10)
-		if (cpu in next_pid && next_pid[cpu] != from)
-			print last[cpu], time
-		match($0, / next_pid=[0-9]+/); next_pid[cpu] = substr($0, RSTART + 10, RLENGTH - 10); last[cpu] = time
-	}' >"$tmp/lacking"
+	perf_lacks "$1" >"$tmp/lacking" || return 1
 	jq -r '.segments[] | select(.kind == "kernel-runnable" and .cause == null) | "\(.from_ns) \(.to_ns)"' "$2" >"$tmp/unknown"
 	echo "$(wc -l <"$tmp/unknown") waits without a cause, perf lacks switches in $(wc -l <"$tmp/lacking") intervals"
 	awk 'NR == FNR { from[NR] = $1; to[NR] = $2; n = NR; next }
