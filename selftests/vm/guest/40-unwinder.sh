@@ -66,7 +66,10 @@ same() # DEPTH
 	done
 	echo "$(wc -l <"$tmp/names") transitions, stacks of" \
 		"$(cut -f 2 "$tmp/both-with" | awk '{ print NF }' | sort -nu | xargs) frames"
-	[ "$(wc -l <"$tmp/names")" -ge 4 ] && cmp "$tmp/both-without" "$tmp/both-with"
+	[ "$(wc -l <"$tmp/names")" -ge 4 ] || return 1
+	cmp "$tmp/both-without" "$tmp/both-with" && return
+	diff "$tmp/both-without" "$tmp/both-with" | cut -c 1-1500 | head -n 6
+	return 1
 }
 
 all_same()
