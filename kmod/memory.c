@@ -29,7 +29,15 @@ static int show_used(char *buffer, const struct kernel_param *kp)
 	return scnprintf(buffer, PAGE_SIZE, "%llu\n", memory__used());
 }
 
-static const struct kernel_param_ops used_ops = { .get = show_used };
+/* Without a .set the kernel calls a null pointer for "memory=1" at load. */
+int memory__refuse_parameter(const char *value, const struct kernel_param *kp)
+{
+	pr_err("%s: %s only shows a figure; max_memory is the limit\n", KBUILD_MODNAME, kp->name);
+	return -EPERM;
+}
+
+static const struct kernel_param_ops used_ops = { .get = show_used,
+						  .set = memory__refuse_parameter };
 module_param_cb(memory, &used_ops, NULL, 0444);
 MODULE_PARM_DESC(memory, "memory of all sessions, in bytes");
 

@@ -12,6 +12,7 @@
 
 #include "gotrace/uapi.h"
 
+struct kernel_param;
 struct vm_area_struct;
 
 /* One session's pages, freed and no longer counted with the last reference. */
@@ -20,6 +21,9 @@ struct area;
 /* Bytes in use by all areas and buffers, and their limit. Any context. */
 u64 memory__used(void);
 u64 memory__max(void);
+
+/* The .set of a parameter that cannot be set: a line in the kernel's log and -EPERM. May sleep. */
+int memory__refuse_parameter(const char *value, const struct kernel_param *kp);
 
 /*
  * Zeroed single pages, charged to the caller's memory cgroup. NULL: beyond memory__max(), or not

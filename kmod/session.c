@@ -25,7 +25,8 @@ static int show_count(char *buffer, const struct kernel_param *kp)
 	return scnprintf(buffer, PAGE_SIZE, "%u\n", session__count());
 }
 
-static const struct kernel_param_ops count_ops = { .get = show_count };
+static const struct kernel_param_ops count_ops = { .get = show_count,
+						   .set = memory__refuse_parameter };
 module_param_cb(sessions, &count_ops, NULL, 0444);
 MODULE_PARM_DESC(sessions, "number of sessions");
 
@@ -117,14 +118,18 @@ static bool is_valid(const struct gt_abi_create *want)
 	       want->timeout <= GT_TIMEOUT_MAX && want->checkpoint_max <= GT_CHECKPOINT_MAX;
 }
 
-/* Called with the last reference; the memory was freed on removal from the table. Any context. */
+static u64 rings_bytes(const struct session *s)
+{
+	return s->rings_n * (u64)(sizeof(*s->rings) + sizeof(*s->reported));
+}
+
+/* Called with the last reference; the memory was freed on removal from the table. May sleep. */
 static void destroy(struct kref *ref)
 {
 	struct session *s = container_of(ref, struct session, ref);
 
 	area__put(s->area);
-	kfree(s->rings);
-	kfree(s->reported);
+	memory__free(s->rings, rings_bytes(s));
 	kfree(s);
 }
 
@@ -171,14 +176,14 @@ static struct session *alloc_session(const struct gt_abi_create *want)
 	s->timeout = want->timeout;
 	s->checkpoint_max = want->checkpoint_max;
 	s->rings_n = want->rings;
-	s->rings = kcalloc(want->rings, sizeof(*s->rings), GFP_KERNEL_ACCOUNT);
-	s->reported = kcalloc(want->rings, sizeof(*s->reported), GFP_KERNEL_ACCOUNT);
-	if (s->rings && s->reported && bytes >> PAGE_SHIFT <= U32_MAX)
+	s->rings = memory__alloc(rings_bytes(s));
+	if (s->rings && bytes >> PAGE_SHIFT <= U32_MAX)
 		s->area = area__create(bytes);
 	if (!s->area) {
 		kref_put(&s->ref, destroy);
 		return NULL;
 	}
+	s->reported = (u64 *)(s->rings + s->rings_n);
 	lay_out(s, &plan);
 	return s;
 }
@@ -287,6 +292,7 @@ static void remove_session(struct session *s)
  */
 static void free_removed(struct session *s)
 {
+	struct ring *rings;
 	struct area *area;
 
 	synchronize_rcu();
@@ -294,9 +300,12 @@ static void free_removed(struct session *s)
 	mutex_lock(&s->lock);
 	checkpoint__free(s);
 	area = s->area;
+	rings = s->rings;
 	s->area = NULL;
+	s->rings = NULL;
 	mutex_unlock(&s->lock);
 	area__put(area);
+	memory__free(rings, rings_bytes(s));
 	wake_up_interruptible_all(&s->wait);
 	kref_put(&s->ref, destroy);
 	module_put(THIS_MODULE);

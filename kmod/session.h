@@ -57,7 +57,7 @@ struct session {
 	struct mutex lock;		   /* protects the following members, and `area` */
 	struct checkpoint *checkpoints[2]; /* the newest first */
 	u64 checkpoints_n;		   /* written so far */
-	u64 *reported;			   /* per ring: its head at the last GT_IOC_POSITIONS */
+	u64 *reported; /* per ring, behind `rings`: its head at the last GT_IOC_POSITIONS */
 };
 
 /* Header and payload of one record, without a tail of at most GT_TAIL_MAX. */

@@ -119,6 +119,18 @@ static __always_inline void unwind__window(struct walk *walk, u32 depth, u64 *pc
 	pagefault_enable();
 }
 
+/*
+ * Whether the first frame can be read without a fault. False, too, while another address space than
+ * that of current->mm is loaded, as in an interrupt of the code that patches the kernel: only
+ * copy_from_user_nofault() knows that in a module.
+ */
+static bool unwind__can_read(u64 fp)
+{
+	u64 next;
+
+	return !copy_from_user_nofault(&next, (const void __user *)fp, sizeof(next));
+}
+
 /* Unknown bounds are those of user memory: frames only go up. */
 u64 unwind__user(struct gt_unwind *w, u32 depth, u64 *pcs)
 {
@@ -127,7 +139,8 @@ u64 unwind__user(struct gt_unwind *w, u32 depth, u64 *pcs)
 
 	unwind__begin(&walk, w, pcs);
 	depth = min_t(u32, depth, GT_STACK_MAX);
-	if (!in_nmi() && current->mm && unwind__bounds(&walk, w->fp, lo, hi)) {
+	if (!in_nmi() && current->mm && unwind__bounds(&walk, w->fp, lo, hi) &&
+	    unwind__can_read(w->fp)) {
 		if (pcs)
 			unwind__window(&walk, depth, pcs);
 		else

@@ -136,7 +136,7 @@ struct gt_abi {
 	__u32 size, version; /* out: GT_ABI_VERSION */
 	__u32 features;	     /* out: GT_FEATURE_* */
 	__u32 sessions;	     /* out: number of sessions */
-	__u64 memory;	     /* out: bytes of all sessions */
+	__u64 memory;	     /* out: bytes of all sessions, also those that are not mapped */
 	__u64 memory_max;    /* out: their limit */
 	__u64 reserved[4];
 };

@@ -269,7 +269,7 @@ static bool test_plain(void)
 
 	page = map(fd, want.bytes);
 	CHECK(page);
-	CHECK_EQUAL(parameter("memory"), memory + want.bytes);
+	CHECK_EQUAL(parameter("memory"), memory + session_memory(&want));
 	CHECK_EQUAL(parameter("sessions"), sessions + 1);
 	CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
 	close(fd);

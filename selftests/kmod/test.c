@@ -147,6 +147,13 @@ uint64_t parameter(const char *name)
 	return value;
 }
 
+uint64_t session_memory(const struct gt_abi_create *created)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return created->bytes + (created->rings * 32ull + page - 1) / page * page;
+}
+
 bool set_parameter(const char *name, uint64_t value)
 {
 	FILE *file = open_parameter(name, "w");

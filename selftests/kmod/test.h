@@ -64,6 +64,8 @@ int claim(const char *name, struct gt_abi_claim *ret);
 bool find(const char *name, struct gt_abi_info *ret);
 /* /sys/module/gotrace/parameters/NAME */
 uint64_t parameter(const char *name);
+/* What the parameter "memory" has of a session until it ends: its area, and what the rings' writers need. */
+uint64_t session_memory(const struct gt_abi_create *created);
 bool set_parameter(const char *name, uint64_t value);
 
 /* Sends the child a signal and waits for its end. */

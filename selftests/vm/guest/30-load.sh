@@ -2,7 +2,7 @@
 # kernels: 6.12 6.1
 # timeout: 300
 # Loading and unloading the module: 20 times, 100 on 6.12 in check-long, with all its objects, and not while it is in
-# use. On 6.12 BPF programs can call its functions; on 6.1, where uprobe programs cannot call
+# use; its parameters. On 6.12 BPF programs can call its functions; on 6.1, where uprobe programs cannot call
 # kfuncs, there is only its device.
 . "$(dirname "$0")/../../lib.sh"
 . selftests/record.lib.sh
@@ -46,6 +46,28 @@ walks_stacks() # WALKER
 	grep -q "stacks are unwound by $1" "$tmp/doctor"
 }
 
+# VALUE of a parameter, when the module is loaded: refused, and nothing stays of the module
+refused_at_load()
+{
+	! insmod "$VM_MODULE" "$1" && all_gone
+}
+
+parameters_at_load()
+{
+	refused_at_load memory=1 && refused_at_load sessions=1 && refused_at_load max_memory=many &&
+		insmod "$VM_MODULE" max_memory=67108864 && [ "$(</sys/module/gotrace/parameters/max_memory)" = 67108864 ] &&
+		rmmod gotrace && all_gone
+}
+
+parameters_in_sysfs()
+{
+	local at=/sys/module/gotrace/parameters
+
+	[ "$(ls $at | xargs)" = "max_memory memory sessions" ] || { ls $at; return 1; }
+	! echo 1 2>/dev/null >$at/memory && ! echo 1 2>/dev/null >$at/sessions && ! echo many 2>/dev/null >$at/max_memory &&
+		echo 67108864 >$at/max_memory && [ "$(<$at/max_memory)" = 67108864 ] && echo 0 >$at/max_memory && all_there
+}
+
 refused()
 {
 	! rmmod gotrace && all_there
@@ -77,7 +99,9 @@ unloads()
 
 ktap_start
 try "loads and unloads $loads times" loads_and_unloads
+try "parameters at load" parameters_at_load
 try "loads" insmod "$VM_MODULE"
+try "parameters in sysfs" parameters_in_sysfs
 if [[ $(uname -r) == 6.1.* ]]; then
 	try "BPF programs walk stacks" walks_stacks "BPF programs"
 	try "unload is rejected while its device is open" refused_when_open
