@@ -9,6 +9,7 @@
  * Downstream: userspace/sequence/kernel_events.c.
  */
 #include "task.bpf.h"
+#include "slot.bpf.h"
 
 struct ids {
 	u32 tid, tgid;
@@ -121,12 +122,37 @@ static __always_inline void emit_thread(enum gt_thread_what what, u64 object, u3
 	}
 }
 
-static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct *next, u32 tgid,
-				     enum gt_off why)
+/*
+ * A thread of the target is about to leave its CPU. Only reads: a program of a probe may have been
+ * preempted while it changes the slot.
+ */
+static __always_inline enum gt_off_at off_at(struct task_struct *prev, u32 tid)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(prev);
+	const struct gt_slot *slot;
+	u32 status;
+	u64 g;
+
+	if (config.syscall_at && REGS_PC(regs) == config.syscall_at && task__syscall(prev) >= 0)
+		return GT_OFF_AT_CALL;
+	slot = slot__find(tid);
+	if (!slot || !slot->g || go_read(&g, sizeof(g), slot->m + config.m_curg))
+		return GT_OFF_AT_UNKNOWN;
+	if (g != slot->g)
+		return GT_OFF_AT_LEFT;
+	if (slot->call != GT_CALL_NONE || !config.syscall_at ||
+	    go_read(&status, sizeof(status), g + config.g_status))
+		return GT_OFF_AT_UNKNOWN;
+	return (status & ~STATUS_SCAN) == STATUS_SYSCALL ? GT_OFF_AT_BEGIN : GT_OFF_AT_UNKNOWN;
+}
+
+static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct *prev, u32 tid,
+				     struct task_struct *next, u32 tgid, enum gt_off why)
 {
 	__builtin_memset(off, 0, sizeof(*off));
 	off->next_tgid = tgid;
 	off->why = why;
+	off->at = off_at(prev, tid);
 	if (next->pid)
 		bpf_probe_read_kernel(off->next_comm, COMM_SIZE, next->comm);
 }
@@ -136,13 +162,14 @@ static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct 
  * reserved: a CPU always has a thread. Older verifiers (6.1) forget that a slot was checked, and
  * report a leak at a second check: so each is checked once.
  */
-static __always_inline void emit_switch(struct emission *off, u32 prev, struct task_struct *next,
-					struct ids ids, bool to, enum gt_off why)
+static __always_inline void emit_switch(struct emission *off, struct task_struct *from, u32 prev,
+					struct task_struct *next, struct ids ids, bool to,
+					enum gt_off why)
 {
 	EMIT_ROOM(room, 0);
 	struct emission on = emit__none(0);
 
-	tell_off((void *)(off->rec + 1), next, ids.tgid, why);
+	tell_off((void *)(off->rec + 1), from, prev, next, ids.tgid, why);
 	if (to)
 		on = emit__begin(GT_CPU_ON, prev, 0, ids.tid, 0, room);
 	if (on.rec) {
@@ -176,7 +203,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		off = emit__begin(GT_CPU_OFF, new.tid, 0, old.tid, sizeof(struct gt_off_cpu), room);
 	}
 	if (off.rec)
-		emit_switch(&off, old.tid, next, new, to, why);
+		emit_switch(&off, prev, old.tid, next, new, to, why);
 	else if (to)
 		emit_plain(GT_CPU_ON, old.tid, 0, new.tid);
 	if (why == GT_OFF_DEAD)

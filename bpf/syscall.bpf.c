@@ -64,17 +64,18 @@ SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 {
 	u32 tid = target_tid(), stack;
+	bool is_go = is_go_call(regs);
 	struct gt_slot *slot;
 
 	if (!tid)
 		return 0;
-	slot = is_go_call(regs) ? slot__of_calls(tid) : NULL;
-	if (slot && go_begins(slot, REGS_G(regs))) {
+	slot = is_go ? slot__of_calls(tid) : slot__find(tid);
+	if (is_go && slot && go_begins(slot, REGS_G(regs))) {
 		stack = stack__id_hot(&slot__g(slot)->leaf, tid);
 		emit_value(GT_GO_SYS_ENTER, REGS_G(regs), stack, tid, number);
 	} else {
-		/* the scheduler polls the network: the goroutine before has left the thread */
-		if (slot && slot->g0 == REGS_G(regs))
+		/* the scheduler polls the network or sleeps: the goroutine may have left the thread */
+		if (slot && slot->g && slot->g0 == REGS_G(regs))
 			slot__flush_if_derived(slot->g0, tid);
 		if (!calls_only())
 			emit_plain(GT_SYS_ENTER, number, 0, tid);

@@ -290,10 +290,19 @@ enum gt_off {
 	GT_OFF_END
 };
 
+/* How far a thread had come when it left its CPU, which its next record tells only later. */
+enum gt_off_at {
+	GT_OFF_AT_UNKNOWN = 0,
+	GT_OFF_AT_CALL = 1,  /* in a system call of Go's, maybe on its way back to user mode */
+	GT_OFF_AT_BEGIN = 2, /* its goroutine has begun a system call, and not entered the kernel */
+	GT_OFF_AT_LEFT = 3,  /* the goroutine of its slot has left it: slot.h */
+};
+
 struct gt_off_cpu {
 	gt_u32 next_tgid;
 	gt_u8 why; /* enum gt_off */
-	gt_u8 pad[3];
+	gt_u8 at;  /* enum gt_off_at */
+	gt_u8 pad[2];
 	char next_comm[16];
 };
 

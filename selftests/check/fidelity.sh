@@ -28,6 +28,21 @@ heap()
 			-time-p99 1s -edge "$(stretched 60ms)" -blur "$(stretched 5ms)" "$tmp/own.trace" "$RECORDED"
 }
 
+# A server that often loses its CPU: also between a system call's begin and the kernel, after its end, and after a park.
+times_beside_others()
+{
+	local i status
+
+	for ((i = 0; i < 2 * $(nproc); i++)); do
+		(while :; do :; done) &
+		background+=($!)
+	done
+	compared_server "${ORACLE_GO#go}" nats-server 1
+	status=$?
+	kill "${background[@]:0:2 * $(nproc)}"
+	[ $status -eq 0 ] && build/reference/statetimes -max 4 "$tmp/own.trace" "$tmp/server.trace"
+}
+
 HEAP_GOS=$(by_tier "" "$ORACLE_GO" "${TARGET_GOS/go1.21.13/}")
 
 ktap_start
@@ -43,5 +58,6 @@ done
 in_all try "compare detects every seeded fault" build/reference/compare -selftest "$tmp/full.trace"
 in_all try "the same with the tolerance for a busy heap" build/reference/compare -selftest -edge 60ms -blur 5ms "$tmp/full.trace"
 SERVER_SECONDS=3
+in_all try "nats-server with $ORACLE_GO, beside busy processes: the time in each state" times_beside_others && note "$(tail -n 5 "$tmp/try.out")"
 in_all try "mochi-mqtt with $ORACLE_GO: the trace matches its own" compared_server "${ORACLE_GO#go}" mochi-mqtt 1
 ktap_end

@@ -25,11 +25,12 @@ struct reason {
 
 /* The open generation, and the latest event in it. */
 struct boundary {
-	uint64_t generation;	       /* its number, 0: none yet */
-	uint64_t start;		       /* its time */
-	uint64_t last_time;	       /* time of the latest event, or `start` */
-	uint32_t last_tid;	       /* thread of that event; 0: none in this generation */
-	uint64_t events;	       /* written in all generations */
+	uint64_t generation; /* its number, 0: none yet */
+	uint64_t start;	     /* its time */
+	uint64_t last_time;  /* time of the latest event, or `start` */
+	uint32_t last_tid;   /* thread of that event; 0: none in this generation */
+	uint32_t late_tid;   /* while a record is applied that came late: its thread; or 0 */
+	uint64_t events;     /* written in all generations */
 	struct reason reason[REASONS]; /* of goroutines that block or stop, by address */
 };
 

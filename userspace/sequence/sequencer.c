@@ -181,6 +181,8 @@ static void handle_record(struct sequencer *s, const struct gt_record *rec)
 	}
 	if (shedding__hides(s, rec))
 		return;
+	if (rec->kind == GT_CPU_OFF || rec->kind == GT_CPU_ON)
+		state__switched(s, rec);
 	if (gt_kind_is_kernels(rec->kind)) {
 		s->error = s->kernel.off ? 0 : kernel_events__record(s, rec, true);
 		return;

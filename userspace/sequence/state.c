@@ -128,7 +128,7 @@ static bool has_run_since(const struct step *st, const struct gt_park *park)
 	if (st->s->hold.waiting)
 		return st->s->hold.has_run;
 	return park->derived &&
-	       merge__has(st->s->merge, GT_EXECUTE, st->rec->object, st->time + park->derived);
+	       merge__has(st->s->merge, GT_EXECUTE, st->rec->object, st->rec->time + park->derived);
 }
 
 enum apply_result apply_park(struct step *st)
@@ -137,7 +137,7 @@ enum apply_result apply_park(struct step *st)
 	uint32_t stack = 0;
 
 	if (!has_run_since(st, park))
-		stack = stack_of_hit(st, st->time + park->derived, park->skip);
+		stack = stack_of_hit(st, st->rec->time + park->derived, park->skip);
 	block(st, park, stack);
 	return DONE;
 }
@@ -253,7 +253,7 @@ static bool goes_on(const struct step *st, const struct gt_ended *ended)
 
 	if (!rec)
 		rec = merge__first_of(st->s->merge, st->rec->object,
-				      st->time + ended->park.derived);
+				      st->rec->time + ended->park.derived);
 	execute = (const void *)(rec + 1);
 	return rec && rec->object == st->rec->object && rec->kind != GT_CREATE &&
 	       rec->kind != GT_CREATE_BLOCKED &&
@@ -413,8 +413,13 @@ enum apply_result state__apply(struct sequencer *s, struct thread *t, const stru
 	if (s->opts.no_syscalls) /* without probes of system calls no other record ends the call */
 		st.force |=
 			(t->g && t->g->state == GO_SYSCALL) || (st.g && st.g->state == GO_SYSCALL);
+	st.time = force ? rec->time : state__time(t, rec);
+	s->out.late_tid = st.time < rec->time ? t->tid : 0;
 	if (!handlers[rec->kind].needs_running || step__need_running(&st, &result))
 		result = handlers[rec->kind].apply(&st);
+	s->out.late_tid = 0;
+	if (result != WAIT)
+		t->off_at = GT_OFF_AT_UNKNOWN;
 	if (s->user.present.n && result == DONE)
 		labels__write_present(s, t, rec->time);
 	if (result == WAIT && st.g) {

@@ -67,6 +67,12 @@ struct thread *state__awaited(const struct sequencer *s, const struct thread *t,
 /* Confirms a tentative system call exit: the thread kept its P. */
 void state__exit_kept(struct sequencer *s, struct thread *t);
 /*
+ * A switch, GT_CPU_OFF or GT_CPU_ON: a thread that loses its CPU, or is throttled, on its way from
+ * the end of a system call to user mode is in the call, for Go, until it is on a CPU again. A park,
+ * an end or the begin of a call that the thread has behind it then was no later: see state__time().
+ */
+void state__switched(struct sequencer *s, const struct gt_record *rec);
+/*
  * At a boundary, confirms the tentative exits of all threads that had time for another record and
  * have none, according to kernel events. If `final`, also those for which this is unknown.
  */

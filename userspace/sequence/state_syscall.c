@@ -147,6 +147,44 @@ void state__exit_kept(struct sequencer *s, struct thread *t)
 		syscall_exit(s, t, time, true);
 }
 
+void state__switched(struct sequencer *s, const struct gt_record *rec)
+{
+	struct thread *t = map__get(&s->model.threads, rec->tid);
+	const struct gt_off_cpu *off = (const void *)(rec + 1);
+
+	if (!t)
+		return;
+	if (rec->kind == GT_CPU_ON) {
+		if (t->exit_time && t->returns)
+			t->exit_time = rec->time;
+		t->returns = false;
+	} else if (off->at == GT_OFF_AT_CALL) {
+		t->returns = t->exit_time;
+	} else if (off->at && off->at != t->off_at &&
+		   !(t->exit_time && off->at == GT_OFF_AT_BEGIN)) { /* maybe not past its end yet */
+		t->off_at = off->at;
+		t->off_time = rec->time;
+	}
+}
+
+/* What the record tells has happened by the time at which its thread left a CPU. */
+static uint8_t told_late(const struct gt_record *rec)
+{
+	const struct gt_park *park = (const void *)(rec + 1);
+
+	if (rec->kind == GT_SYSCALL_ENTER)
+		return GT_OFF_AT_BEGIN;
+	return rec->kind == GT_ENDED || (rec->kind == GT_PARK && park->derived) ? GT_OFF_AT_LEFT :
+										  GT_OFF_AT_UNKNOWN;
+}
+
+uint64_t state__time(const struct thread *t, const struct gt_record *rec)
+{
+	bool is_late = t->off_at && t->off_at == told_late(rec) && t->off_time < rec->time;
+
+	return is_late ? t->off_time : rec->time;
+}
+
 /* Whether the thread has been on a CPU for longer than it takes to report that its P was lost. */
 static bool has_continued(const struct sequencer *s, const struct thread *t, uint64_t time)
 {
@@ -192,6 +230,7 @@ enum apply_result apply_syscall_exit(struct step *st)
 	}
 	if (st->rec->kind == GT_SYSCALL_TRY_EXIT) {
 		t->exit_time = st->time;
+		t->returns = false;
 		return DONE;
 	}
 	return syscall_exit(st->s, t, st->time, st->force) ? DONE :

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of what a switch shows that the thread's next record tells late: a park or an end, the begin
+ * of a system call, its end. Under test: sequence/state_syscall.c, and state.c and boundary.c for it.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "unit/test.h"
+#include "sequence/sequencer_impl.h"
+#include "unit/machine.h"
+
+#define RELEASE	 "go1.26.4"
+#define LATER_NS (GT_DERIVED_NS_MAX + STEP_NS) /* a park may be put back by the first */
+
+static const struct gt_park chan_receive = { .block_reason = 7, .derived = 1 };
+
+RECORD(execute_parked, , unsigned int g, unsigned int before)
+{
+	machine_give(tid, GT_EXECUTE_PARKED, G(g), 0,
+		     &(struct gt_execute_parked){ g, G(before), chan_receive });
+}
+
+RECORD(late_end, , unsigned int g)
+{
+	machine_give(tid, GT_ENDED, G(g), 0, &(struct gt_ended){ g, chan_receive });
+}
+
+RECORD(off_cpu, , enum gt_off_at at)
+{
+	machine_give(tid, GT_CPU_OFF, 0, 0,
+		     &(struct gt_off_cpu){ .why = GT_OFF_PREEMPTED, .at = (uint8_t)at });
+}
+
+RECORD(on_cpu)
+{
+	machine_give(tid, GT_CPU_ON, 0, 0, NULL);
+}
+
+static const char *events(const char *format, ...)
+{
+	static char ret[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(ret, sizeof(ret), format, args);
+	va_end(args);
+	return ret;
+}
+
+/* Times of the records to come, after the start of the trace. */
+static uint64_t at(unsigned int records)
+{
+	return m.now + records * STEP_NS - machine_t0;
+}
+
+/* A switch shows that the park is past, the next hit comes only when the thread has a CPU again. */
+TEST(left_before_its_thread_lost_its_cpu)
+{
+	uint64_t first, second;
+
+	two_running(RELEASE);
+	m.writer.times = true;
+	first = at(0);
+	off_cpu(1, GT_OFF_AT_LEFT);
+	on_cpu(1);
+	off_cpu(1, GT_OFF_AT_LEFT); /* the first one counts */
+	yield(2, 2, GT_YIELD_GOSCHED);
+	on_cpu(1);
+	m.now += LATER_NS;
+	execute_parked(1, 3, 1);
+	second = at(0);
+	off_cpu(1, GT_OFF_AT_LEFT);
+	on_cpu(1);
+	m.now += LATER_NS;
+	late_end(1, 3);
+	expect(events("m2 GoStop @%" PRIu64 " \"runtime.Gosched\" -\n"
+		      "m1 GoBlock @%" PRIu64 " \"chan receive\" -\n"
+		      "m1 GoStart @%" PRIu64 " g3 #1\n"
+		      "m1 GoDestroy @%" PRIu64 "\n",
+		      first + 3 * STEP_NS, first, second - STEP_NS, second));
+	expect_no_repair();
+}
+
+TEST(begins_a_call_before_its_thread_lost_its_cpu)
+{
+	uint64_t first;
+
+	two_running(RELEASE);
+	m.writer.times = true;
+	first = at(0);
+	off_cpu(1, GT_OFF_AT_BEGIN);
+	on_cpu(1);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	expect(events("m1 GoSyscallBegin @%" PRIu64 " #2 -\n", first));
+	expect_no_repair();
+}
+
+/* What a switch shows concerns only the next record, if that is what it tells. */
+TEST(another_record_after_the_switch)
+{
+	uint64_t first;
+
+	two_running(RELEASE);
+	m.writer.times = true;
+	off_cpu(1, GT_OFF_AT_BEGIN);
+	on_cpu(1);
+	first = at(0);
+	create(1, 9);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	expect(events("m1 GoCreate @%" PRIu64 " g9 f19 -\n"
+		      "m1 GoSyscallBegin @%" PRIu64 " #2 -\n",
+		      first, first + STEP_NS));
+	expect_no_repair();
+}
+
+/* The kernel's part of a call is over; for Go it ends when the thread has a CPU again. */
+TEST(returns_from_a_call_without_a_cpu)
+{
+	uint64_t first;
+
+	two_running(RELEASE);
+	m.writer.times = true;
+	first = at(0);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	on_g(1, GT_SYSCALL_TRY_EXIT, 1);
+	off_cpu(1, GT_OFF_AT_CALL);
+	on_cpu(1);
+	off_cpu(1, GT_OFF_AT_BEGIN); /* in user mode: before exitsyscall, or in the next call */
+	on_cpu(1);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	expect(events("m1 GoSyscallBegin @%" PRIu64 " #2 -\n"
+		      "m1 GoSyscallEnd @%" PRIu64 "\n"
+		      "m1 GoSyscallBegin @%" PRIu64 " #3 -\n",
+		      first, first + 3 * STEP_NS, first + 6 * STEP_NS));
+	expect_no_repair();
+}
