@@ -34,6 +34,14 @@ func annotationsOf(t *tracefile.Trace, from, to int64) map[int64][]*tracefile.An
 	return out
 }
 
+// pending reports whether the first of ours is one that the goroutine had begun when the truth ended: it
+// is after all of the goroutine's annotations in the truth, and the goroutine's next one is after the end.
+// Its thread may have lost its CPU between the probe and the tracer for any time until then.
+func (c *comparer) pending(truth, ours []*tracefile.Annotation) bool {
+	return (len(truth) == 0 || truth[len(truth)-1].Time < ours[0].Time) &&
+		(len(ours) == 1 || ours[1].Time > c.truth.End)
+}
+
 func (c *comparer) annotations() {
 	truth := annotationsOf(c.truth, c.truth.Start, c.truth.End)
 	ours := annotationsOf(c.ours, c.from, c.to)
@@ -59,7 +67,7 @@ func (c *comparer) annotations() {
 		for _, pair := range align(numbered(t), numbered(o)) {
 			switch {
 			case pair.t < 0:
-				if c.inside(o[pair.o].Time) {
+				if c.inside(o[pair.o].Time) && !c.pending(t, o[pair.o:]) {
 					c.report.AnnotationsExtra++
 				}
 			case c.inside(t[pair.t].Time):

@@ -78,3 +78,25 @@ func TestEdgeGrows(t *testing.T) {
 		t.Error("the edge grew although it may not")
 	}
 }
+
+// An annotation of ours that is the goroutine's last one before the truth's end may not have been written
+// there yet; any other one is extra.
+func TestPendingAnnotation(t *testing.T) {
+	note := func(ms, task int64) tracefile.Annotation {
+		return tracefile.Annotation{Time: ms * 1e6, G: 1, Kind: trace.EventTaskBegin, Task: uint64(task)}
+	}
+	for _, test := range []struct {
+		after []int64 // ms of the annotations after the first, in ours only
+		extra int
+	}{{[]int64{900}, 0}, {[]int64{900, 1002}, 0}, {[]int64{900, 950}, 1}, {nil, 0}} {
+		truth, ours := made(), made()
+		truth.Annotations = []tracefile.Annotation{note(500, 1)}
+		ours.Annotations = []tracefile.Annotation{note(500, 1)}
+		for i, ms := range test.after {
+			ours.Annotations = append(ours.Annotations, note(ms, int64(i)+2))
+		}
+		if r := Compare(truth, ours, DefaultOptions()); r.AnnotationsExtra != test.extra {
+			t.Errorf("%v: %d extra instead of %d", test.after, r.AnnotationsExtra, test.extra)
+		}
+	}
+}
