@@ -123,6 +123,30 @@ static __always_inline void emit_thread(enum gt_thread_what what, u64 object, u3
 }
 
 /*
+ * The goroutine of a thread for which no probe keeps a slot (inline probes), by the register that
+ * contains it or, in the scheduler and in the kernel, g0; 0: none, or other code is running.
+ */
+static __always_inline u64 current_goroutine(u64 g)
+{
+	u64 m, curg, back = 0;
+
+	if (go_read(&m, sizeof(m), g + config.g_m) ||
+	    go_read(&curg, sizeof(curg), m + config.m_curg) || !curg)
+		return 0;
+	if (curg != g && (go_read(&back, sizeof(back), curg + config.g_m) || back != m))
+		return 0;
+	return curg;
+}
+
+static __always_inline bool is_in_syscall(u64 g)
+{
+	u32 status;
+
+	return !go_read(&status, sizeof(status), g + config.g_status) &&
+	       (status & ~STATUS_SCAN) == STATUS_SYSCALL;
+}
+
+/*
  * A thread of the target is about to leave its CPU. Only reads: a program of a probe may have been
  * preempted while it changes the slot.
  */
@@ -130,20 +154,22 @@ static __always_inline enum gt_off_at off_at(struct task_struct *prev, u32 tid)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(prev);
 	const struct gt_slot *slot;
-	u32 status;
 	u64 g;
 
 	if (config.syscall_at && REGS_PC(regs) == config.syscall_at && task__syscall(prev) >= 0)
 		return GT_OFF_AT_CALL;
 	slot = slot__find(tid);
-	if (!slot || !slot->g || go_read(&g, sizeof(g), slot->m + config.m_curg))
+	if (!slot)
 		return GT_OFF_AT_UNKNOWN;
-	if (g != slot->g)
+	if (!config.derives)
+		g = current_goroutine(REGS_G(regs));
+	else if (!slot->g || go_read(&g, sizeof(g), slot->m + config.m_curg))
+		return GT_OFF_AT_UNKNOWN;
+	else if (g != slot->g)
 		return GT_OFF_AT_LEFT;
-	if (slot->call != GT_CALL_NONE || !config.syscall_at ||
-	    go_read(&status, sizeof(status), g + config.g_status))
+	if (!g || slot->call != GT_CALL_NONE || !config.syscall_at)
 		return GT_OFF_AT_UNKNOWN;
-	return (status & ~STATUS_SCAN) == STATUS_SYSCALL ? GT_OFF_AT_BEGIN : GT_OFF_AT_UNKNOWN;
+	return is_in_syscall(g) ? GT_OFF_AT_BEGIN : GT_OFF_AT_UNKNOWN;
 }
 
 static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct *prev, u32 tid,
