@@ -13,8 +13,8 @@
 #include "pid.bpf.h"
 
 /*
- * The TID of the thread that hit; 0: of another process. Hits are not
- * counted here, because an atomic addition costs 25 ns; records are, lost ones included.
+ * The TID of the thread that hit; 0: of another process. Hits are not counted here, because an
+ * atomic addition costs 25 ns; records are, lost ones included.
  */
 static __always_inline u32 filter__ours(void)
 {

@@ -38,7 +38,7 @@ static __always_inline void count(u32 what)
 SEC("uprobe.multi")
 int count_hit(struct pt_regs *ctx)
 {
-	if (pid__current() >> 32 == target)
+	if (pid__current_of(target))
 		count(bpf_get_attach_cookie(ctx));
 	return 0;
 }
@@ -46,7 +46,7 @@ int count_hit(struct pt_regs *ctx)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(count_call)
 {
-	if (pid__current() >> 32 == target)
+	if (pid__current_of(target))
 		count(GT_HITS_CALLS);
 	return 0;
 }

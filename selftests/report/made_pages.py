@@ -8,8 +8,13 @@ The data follow docs/report.md. The same arguments give the same page.
 """
 import base64
 import json
+import pathlib
 import random
 import sys
+
+sys.dont_write_bytecode = True  # it would change the inputs of selftests/keep
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from private import lebs
 
 LANES = 4000
 FUNCTIONS = 40
@@ -20,13 +25,7 @@ EVIL = '<img src=x onerror="document.documentElement.dataset.error=1">\u202e'
 
 
 def encode(numbers):
-    out = bytearray()
-    for number in numbers:
-        while number > 127:
-            out.append(number & 127 | 128)
-            number >>= 7
-        out.append(number)
-    return base64.b64encode(bytes(out)).decode()
+    return base64.b64encode(lebs(*numbers)).decode()
 
 
 def hostile(data):

@@ -63,7 +63,7 @@ parameters_in_sysfs()
 {
 	local at=/sys/module/gotrace/parameters
 
-	[ "$(ls $at | xargs)" = "max_memory memory sessions" ] || { ls $at; return 1; }
+	[ "$(cd $at && echo *)" = "max_memory memory sessions" ] || { ls $at; return 1; }
 	! echo 1 2>/dev/null >$at/memory && ! echo 1 2>/dev/null >$at/sessions && ! echo many 2>/dev/null >$at/max_memory &&
 		echo 67108864 >$at/max_memory && [ "$(<$at/max_memory)" = 67108864 ] && echo 0 >$at/max_memory && all_there
 }
