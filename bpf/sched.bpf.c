@@ -69,7 +69,7 @@ static __always_inline enum gt_off off_reason(struct task_struct *prev, bool pre
 					      unsigned int state)
 {
 	if (state && !preempt && prev->__state)
-		return task__sleep_reason(state);
+		return task__sleep_reason(prev, state);
 	if (task__throttled(prev))
 		return GT_OFF_THROTTLED;
 	return !preempt && task__syscall(prev) == SYS_SCHED_YIELD ? GT_OFF_YIELDED :
@@ -297,7 +297,7 @@ static __always_inline void describe(struct task_struct *task, struct gt_record 
 	if (thread->on_cpu)
 		return;
 	if (state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE | TASK_HELD | TASK_RTLOCK_WAIT)) {
-		thread->why = task__sleep_reason(state);
+		thread->why = task__sleep_reason(task, state);
 		if (thread->why != GT_OFF_STOPPED && !(task->flags & PF_IO_WORKER))
 			rec->object = task__syscall(task) + 1;
 	} else {

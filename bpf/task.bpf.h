@@ -31,6 +31,7 @@ struct task_struct {
 	unsigned int
 		on_cpu; /* with CONFIG_SMP; a byte since 7.3: libbpf adapts loads of unsigned members */
 	int exit_state;
+	unsigned int frozen : 1; /* in the trap of cgroup v2's freezer */
 	bool throttled; /* since 6.18 each thread is throttled by itself, on its way to user mode */
 	struct thread_info thread_info; /* since 5.16 it contains the CPU again on amd64 */
 	struct sched_entity se;
@@ -67,12 +68,18 @@ static __always_inline bool task__throttled(struct task_struct *task)
 	return false;
 }
 
+/* The freezer of cgroup v2 leaves a thread in an interruptible sleep; that of v1 has a state. */
+static __always_inline bool task__is_frozen(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->frozen) && BPF_CORE_READ_BITFIELD_PROBED(task, frozen);
+}
+
 /* Why a thread that is not runnable has no CPU. */
-static __always_inline enum gt_off task__sleep_reason(unsigned int state)
+static __always_inline enum gt_off task__sleep_reason(struct task_struct *task, unsigned int state)
 {
 	if (state & TASK_ENDED)
 		return GT_OFF_DEAD;
-	if (state & TASK_HELD)
+	if (state & TASK_HELD || (state & TASK_INTERRUPTIBLE && task__is_frozen(task)))
 		return GT_OFF_STOPPED;
 	if (state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT))
 		return GT_OFF_DISK;

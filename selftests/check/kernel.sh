@@ -84,6 +84,31 @@ killed()
 	expect_target "done" && stop_target
 }
 
+# By cgroup v2, as `docker pause` does: its threads are in an interruptible sleep, like any other.
+frozen_by_cgroup()
+{
+	local group status=1 times
+
+	group=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)/gotrace-frozen.$$
+	mkdir "$group" || return 1
+	if start_target pingpong "$ORACLE_GO" -duration 1500ms -rate 1000 && echo "$TARGET_PID" >"$group/cgroup.procs" &&
+		start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/frozen.trace" && recorder_is_live && tell_target start; then
+		sleep 0.3
+		echo 1 >"$group/cgroup.freeze" && wait_until 20 grep -q '^frozen 1' "$group/cgroup.events" && times=$(awk '{ print $1 }' /proc/uptime) && sleep 0.5
+		times="$times $(awk '{ print $1 }' /proc/uptime)"
+		echo 0 >"$group/cgroup.freeze"
+		expect_target "done" 60 && stop_recorder && status=0
+	fi
+	stop_target
+	wait_until 20 rmdir "$group" && [ $status -eq 0 ] || return 1
+	# When it is frozen each thread that has had a CPU is off it, stopped, and none gets one until it is thawed. Uptime has 10 ms.
+	build/gotrace events --kernel --json "$tmp/frozen.trace" | jq -ne --argjson from "${times% *}" --argjson to "${times#* }" '
+		reduce (inputs | select(.event == "off_cpu" or .event == "on_cpu")) as $e ({};
+			if $e.time < ($from + 0.02) * 1e9 then .last[$e.m | tostring] = ($e.why // $e.event) elif $e.time < $to * 1e9 then .during += 1 else . end) |
+		(.last | map_values(select(. != "dead"))) as $last | "\($last) before, \(.during // 0) switches meanwhile",
+		($last | length >= 3 and all(. == "stopped")) and (.during // 0) == 0'
+}
+
 ktap_start
 try "perf is installed" selftests/deps.sh linux-perf
 core=$(($(nproc) - 1))
@@ -99,6 +124,7 @@ for go in "$ORACLE_GO" go1.21.13; do
 	try "$go: accepted by Go's tools, in format 1.22" tools_accept "$go" 1.22
 	[ "$go" != "$ORACLE_GO" ] || try "$go: accepted by Go's tools, in format 1.25" tools_accept "$go" 1.25
 done
+try "a process that is frozen by cgroup v2" frozen_by_cgroup
 try "losses" losses
 try "nothing is left after kill -9" killed
 ktap_end
