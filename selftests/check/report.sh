@@ -108,7 +108,7 @@ causes_equal()
 	jq -e -n --slurpfile page "$tmp/data" --slurpfile latency "$tmp/latency" --slurpfile requests "$tmp/requests" "$causes"'
 		def sums: group_by(.name) | map({ name: .[0].name, ns: (map(.ns) | add) });
 		($requests[0].requests | map(select(.count > 0)) | max_by(.total_ns)) as $r |
-		([$latency[0].goroutines[] | select((.name | . == "" or (startswith("runtime.") and . != "runtime.main") | not) and
+		([$latency[0].goroutines[] | select((.name | . == "" or (startswith("runtime.") and (IN("runtime.main", "runtime.corostart", "runtime.cgocallback") | not)) | not) and
 			.total_ns - .go_blocked_ns - .syscall_blocked_ns > (.total_ns / 100 | floor))]) as $busy |
 		(if $r then $r.critical_path else ($busy | {
 			oncpu_ns: (map(.oncpu_ns) | add // 0), go_runnable_ns: (map(.go_runnable_ns) | add // 0),

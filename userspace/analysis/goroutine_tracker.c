@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/select.h"
+#include "format/start.h"
 
 #define RECORDS_BLOCK (64u << 10)
 
@@ -149,7 +150,7 @@ void goroutine_tracker__inherit(struct goroutine_tracker *t, struct tracked_goro
 {
 	const struct tracked_goroutine *creator = map__get(&t->goroutines, ev->g);
 
-	if (creator && labels__are_inherited(intern__text_at(t->names, g->name)))
+	if (creator && !start__is_runtimes(intern__text_at(t->names, g->name)))
 		g->labels = creator->labels;
 }
 

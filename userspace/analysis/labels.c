@@ -122,17 +122,3 @@ bool labels__value(const struct selection *s, struct trace_string group, struct 
 	*ret = (struct trace_string){ group.data + skip, (uint32_t)(group.len - skip) };
 	return true;
 }
-
-/* As isSystemGoroutine() of the runtime, when a goroutine is created. */
-bool labels__are_inherited(struct trace_string function)
-{
-	static const char prefix[] = "runtime.";
-	static const char *const users[] = { "runtime.main", "runtime.corostart",
-					     "runtime.handleAsyncEvent" };
-
-	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++)
-		if (text__is(function, users[i], strlen(users[i])))
-			return true;
-	return function.len < sizeof(prefix) - 1 ||
-	       memcmp(function.data, prefix, sizeof(prefix) - 1) != 0;
-}

@@ -32,10 +32,4 @@ int labels__read(const struct selection *s, struct intern *names, struct trace_s
 /* The value in the name of a group: its bytes behind "KEY=". False: the group has no such label. */
 bool labels__value(const struct selection *s, struct trace_string group, struct trace_string *ret);
 
-/*
- * Whether goroutines with this start function inherit the labels of their creator: those of the
- * runtime do not.
- */
-bool labels__are_inherited(struct trace_string function);
-
 #endif

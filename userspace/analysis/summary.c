@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/summary_impl.h"
+#include "format/start.h"
 
 static const struct goroutine_client client;
 
@@ -404,11 +405,5 @@ struct trace_string summary__kind(const struct summary *s, uint32_t kind)
 
 bool summary__is_system(struct trace_string name)
 {
-	static const char prefix[] = "runtime.", main[] = "runtime.main";
-
-	if (!name.len)
-		return true;
-	if (name.len == sizeof(main) - 1 && !memcmp(name.data, main, name.len))
-		return false;
-	return name.len >= sizeof(prefix) - 1 && !memcmp(name.data, prefix, sizeof(prefix) - 1);
+	return !name.len || start__is_runtimes(name);
 }

@@ -113,7 +113,7 @@ struct trace_string summary__kind(const struct summary *s, uint32_t kind);
 /* The i-th task, by id; NULL: there are no more. After summary__finish(). */
 const struct summary_task *summary__task(const struct summary *s, size_t i);
 
-/* Whether a goroutine is one of the runtime's own, by the name of its start function. */
+/* Whether a goroutine is one of the runtime's own, or of unknown start: format/start.h. */
 bool summary__is_system(struct trace_string name);
 
 void summary_stats__deinit(struct summary_stats *stats);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "format/spec.h"
+#include "format/start.h"
 #include "lib/array.h"
 #include "lib/map.h"
 #include "sequence/places.h"
@@ -445,13 +446,6 @@ static struct start *add_start(struct stacks *st)
 	return &st->start[st->starts];
 }
 
-/* As isSystemGoroutine() in runtime/traceback.go. */
-static bool is_runtime(const char *func)
-{
-	return !strncmp(func, "runtime.", strlen("runtime.")) && strcmp(func, "runtime.main") &&
-	       strcmp(func, "runtime.corostart") && strcmp(func, "runtime.handleAsyncEvent");
-}
-
 uint32_t stacks__start(struct stacks *st, uint64_t startpc)
 {
 	struct start *start;
@@ -470,7 +464,11 @@ uint32_t stacks__start(struct stacks *st, uint64_t startpc)
 	if (!start || map__put(&st->by_startpc, startpc, (void *)((uintptr_t)st->starts + 1)))
 		return 0;
 	pc_info__fill(st, &frame, &sym);
-	*start = (struct start){ .frame = frame.frame, .is_runtime = is_runtime(sym.func) };
+	*start = (struct start){
+		.frame = frame.frame,
+		.is_runtime = start__is_runtimes(
+			(struct trace_string){ sym.func, (uint32_t)strlen(sym.func) }),
+	};
 	return ++st->starts;
 }
 

@@ -122,17 +122,6 @@ TEST(no_set)
 	assert_int_equal(labels.group, 77);
 }
 
-TEST(inherited)
-{
-	assert_true(labels__are_inherited(text("")));
-	assert_true(labels__are_inherited(text("main.main")));
-	assert_true(labels__are_inherited(text("runtime.main")));
-	assert_true(labels__are_inherited(text("runtime.corostart")));
-	assert_true(labels__are_inherited(text("runtime/pprof.profileWriter")));
-	assert_false(labels__are_inherited(text("runtime.gcBgMarkWorker")));
-	assert_false(labels__are_inherited(text("runtime.mainly")));
-}
-
 static int setup(void **state)
 {
 	names = intern__create();

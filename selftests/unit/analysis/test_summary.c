@@ -230,9 +230,6 @@ TEST(names)
 	assert_true(summary__is_system((struct trace_string){ "", 0 }));
 	assert_true(summary__is_system((struct trace_string){ "runtime.bgsweep", 15 }));
 	assert_false(summary__is_system((struct trace_string){ "runtime.main", 12 }));
-	assert_true(summary__is_system((struct trace_string){ "runtime.main.func1", 18 }));
-	assert_false(summary__is_system((struct trace_string){ "runtime", 7 }));
-	assert_false(summary__is_system((struct trace_string){ "runtimes.x", 10 }));
 }
 
 static int by_exec(struct buf record, void *context, int64_t *ret)
