@@ -138,14 +138,6 @@ static __always_inline u64 current_goroutine(u64 g)
 	return curg;
 }
 
-static __always_inline bool is_in_syscall(u64 g)
-{
-	u32 status;
-
-	return !go_read(&status, sizeof(status), g + config.g_status) &&
-	       (status & ~STATUS_SCAN) == STATUS_SYSCALL;
-}
-
 /*
  * A thread of the target is about to leave its CPU. Only reads: a program of a probe may have been
  * preempted while it changes the slot.
@@ -161,15 +153,15 @@ static __always_inline enum gt_off_at off_at(struct task_struct *prev, u32 tid)
 	slot = slot__find(tid);
 	if (!slot)
 		return GT_OFF_AT_UNKNOWN;
+	if (config.derives && slot__has_left(slot))
+		return GT_OFF_AT_LEFT;
+	if (slot->call != GT_CALL_NONE || !config.syscall_at)
+		return GT_OFF_AT_UNKNOWN;
 	if (!config.derives)
 		g = current_goroutine(REGS_G(regs));
-	else if (!slot->g || go_read(&g, sizeof(g), slot->m + config.m_curg))
-		return GT_OFF_AT_UNKNOWN;
-	else if (g != slot->g)
-		return GT_OFF_AT_LEFT;
-	if (!g || slot->call != GT_CALL_NONE || !config.syscall_at)
-		return GT_OFF_AT_UNKNOWN;
-	return is_in_syscall(g) ? GT_OFF_AT_BEGIN : GT_OFF_AT_UNKNOWN;
+	else if (go_read(&g, sizeof(g), slot->m + config.m_curg))
+		g = 0;
+	return g && status_of(g) == STATUS_SYSCALL ? GT_OFF_AT_BEGIN : GT_OFF_AT_UNKNOWN;
 }
 
 static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct *prev, u32 tid,

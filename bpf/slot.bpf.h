@@ -183,6 +183,30 @@ __weak __noinline int slot__flush(u64 g0, u32 tid)
 	return 0;
 }
 
+static __always_inline u32 status_of(u64 g)
+{
+	u32 status;
+
+	return go_read(&status, sizeof(status), g + config.g_status) ? STATUS_SCAN :
+								       status & ~STATUS_SCAN;
+}
+
+/*
+ * Whether the goroutine of the slot has left the thread, outside of hits. At the entry of execute,
+ * where a signal or another thread may come in between, m.curg is not set yet: but then the
+ * goroutine is runnable.
+ */
+static __always_inline bool slot__has_left(const struct gt_slot *slot)
+{
+	u32 status;
+	u64 g;
+
+	if (!slot->g || go_read(&g, sizeof(g), slot->m + config.m_curg) || g == slot->g)
+		return false;
+	status = status_of(slot->g);
+	return status == STATUS_WAITING || status == STATUS_DEAD;
+}
+
 static __always_inline void slot__flush_if_derived(u64 g0, u32 tid)
 {
 	if (config.derives)

@@ -75,7 +75,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 		emit_value(GT_GO_SYS_ENTER, REGS_G(regs), stack, tid, number);
 	} else {
 		/* the scheduler polls the network or sleeps: the goroutine may have left the thread */
-		if (slot && slot->g && slot->g0 == REGS_G(regs))
+		if (slot && slot->g0 == REGS_G(regs) && (is_go || slot__has_left(slot)))
 			slot__flush_if_derived(slot->g0, tid);
 		if (!calls_only())
 			emit_plain(GT_SYS_ENTER, number, 0, tid);

@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#define LOST_P_NS 1000000ull /* on a CPU: a lost P is reported within microseconds */
+#define LOST_P_NS  1000000ull /* on a CPU: a lost P is reported within microseconds */
+#define SETTLED_NS 5000u      /* since a hit: what it reported is done */
 
 enum apply_result apply_syscall_enter(struct step *st)
 {
@@ -160,7 +161,7 @@ void state__switched(struct sequencer *s, const struct gt_record *rec)
 		t->returns = false;
 	} else if (off->at == GT_OFF_AT_CALL) {
 		t->returns = t->exit_time;
-	} else if (off->at && off->at != t->off_at &&
+	} else if (off->at && off->at != t->off_at && rec->time > t->last_record + SETTLED_NS &&
 		   !(t->exit_time && off->at == GT_OFF_AT_BEGIN)) { /* maybe not past its end yet */
 		t->off_at = off->at;
 		t->off_time = rec->time;

@@ -27,8 +27,13 @@ RECORD(late_end, , unsigned int g)
 	machine_give(tid, GT_ENDED, G(g), 0, &(struct gt_ended){ g, chan_receive });
 }
 
+static uint64_t off_at; /* time of the last off_cpu(), after the start of the trace */
+
+/* Some time after the thread's last hit: before, it may still be at the probe. */
 RECORD(off_cpu, , enum gt_off_at at)
 {
+	m.now += 6000;
+	off_at = m.now - machine_t0;
 	machine_give(tid, GT_CPU_OFF, 0, 0,
 		     &(struct gt_off_cpu){ .why = GT_OFF_PREEMPTED, .at = (uint8_t)at });
 }
@@ -49,29 +54,31 @@ static const char *events(const char *format, ...)
 	return ret;
 }
 
-/* Times of the records to come, after the start of the trace. */
-static uint64_t at(unsigned int records)
+/* The time of the next record, after the start of the trace. */
+static uint64_t now(void)
 {
-	return m.now + records * STEP_NS - machine_t0;
+	return m.now - machine_t0;
 }
 
 /* A switch shows that the park is past, the next hit comes only when the thread has a CPU again. */
 TEST(left_before_its_thread_lost_its_cpu)
 {
-	uint64_t first, second;
+	uint64_t left, yielded, started, ended;
 
 	two_running(RELEASE);
 	m.writer.times = true;
-	first = at(0);
 	off_cpu(1, GT_OFF_AT_LEFT);
+	left = off_at;
 	on_cpu(1);
 	off_cpu(1, GT_OFF_AT_LEFT); /* the first one counts */
+	yielded = now();
 	yield(2, 2, GT_YIELD_GOSCHED);
 	on_cpu(1);
 	m.now += LATER_NS;
+	started = now();
 	execute_parked(1, 3, 1);
-	second = at(0);
 	off_cpu(1, GT_OFF_AT_LEFT);
+	ended = off_at;
 	on_cpu(1);
 	m.now += LATER_NS;
 	late_end(1, 3);
@@ -79,60 +86,80 @@ TEST(left_before_its_thread_lost_its_cpu)
 		      "m1 GoBlock @%" PRIu64 " \"chan receive\" -\n"
 		      "m1 GoStart @%" PRIu64 " g3 #1\n"
 		      "m1 GoDestroy @%" PRIu64 "\n",
-		      first + 3 * STEP_NS, first, second - STEP_NS, second));
+		      yielded, left, started, ended));
 	expect_no_repair();
 }
 
 TEST(begins_a_call_before_its_thread_lost_its_cpu)
 {
-	uint64_t first;
-
 	two_running(RELEASE);
 	m.writer.times = true;
-	first = at(0);
 	off_cpu(1, GT_OFF_AT_BEGIN);
 	on_cpu(1);
 	on_g(1, GT_SYSCALL_ENTER, 1);
-	expect(events("m1 GoSyscallBegin @%" PRIu64 " #2 -\n", first));
+	expect(events("m1 GoSyscallBegin @%" PRIu64 " #2 -\n", off_at));
 	expect_no_repair();
 }
 
 /* What a switch shows concerns only the next record, if that is what it tells. */
 TEST(another_record_after_the_switch)
 {
-	uint64_t first;
+	uint64_t created, begun;
 
 	two_running(RELEASE);
 	m.writer.times = true;
 	off_cpu(1, GT_OFF_AT_BEGIN);
 	on_cpu(1);
-	first = at(0);
+	created = now();
 	create(1, 9);
+	begun = now();
 	on_g(1, GT_SYSCALL_ENTER, 1);
 	expect(events("m1 GoCreate @%" PRIu64 " g9 f19 -\n"
 		      "m1 GoSyscallBegin @%" PRIu64 " #2 -\n",
-		      first, first + STEP_NS));
+		      created, begun));
+	expect_no_repair();
+}
+
+/* The thread loses its CPU at the probe itself, which may be before what the record reports. */
+TEST(a_switch_at_the_hit)
+{
+	uint64_t created, begun;
+
+	two_running(RELEASE);
+	m.writer.times = true;
+	created = now();
+	create(1, 9);
+	machine_give(1, GT_CPU_OFF, 0, 0,
+		     &(struct gt_off_cpu){ .why = GT_OFF_PREEMPTED, .at = GT_OFF_AT_BEGIN });
+	on_cpu(1);
+	begun = now();
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	expect(events("m1 GoCreate @%" PRIu64 " g9 f19 -\n"
+		      "m1 GoSyscallBegin @%" PRIu64 " #2 -\n",
+		      created, begun));
 	expect_no_repair();
 }
 
 /* The kernel's part of a call is over; for Go it ends when the thread has a CPU again. */
 TEST(returns_from_a_call_without_a_cpu)
 {
-	uint64_t first;
+	uint64_t begun, back, again;
 
 	two_running(RELEASE);
 	m.writer.times = true;
-	first = at(0);
+	begun = now();
 	on_g(1, GT_SYSCALL_ENTER, 1);
 	on_g(1, GT_SYSCALL_TRY_EXIT, 1);
 	off_cpu(1, GT_OFF_AT_CALL);
+	back = now();
 	on_cpu(1);
 	off_cpu(1, GT_OFF_AT_BEGIN); /* in user mode: before exitsyscall, or in the next call */
 	on_cpu(1);
+	again = now();
 	on_g(1, GT_SYSCALL_ENTER, 1);
 	expect(events("m1 GoSyscallBegin @%" PRIu64 " #2 -\n"
 		      "m1 GoSyscallEnd @%" PRIu64 "\n"
 		      "m1 GoSyscallBegin @%" PRIu64 " #3 -\n",
-		      first, first + 3 * STEP_NS, first + 6 * STEP_NS));
+		      begun, back, again));
 	expect_no_repair();
 }
