@@ -40,7 +40,7 @@ RECORD(off_cpu, , enum gt_off_at at)
 
 RECORD(on_cpu)
 {
-	machine_give(tid, GT_CPU_ON, 0, 0, NULL);
+	machine_give(tid, GT_CPU_ON, 0, 0, "");
 }
 
 static const char *events(const char *format, ...)
