@@ -91,6 +91,7 @@ static __always_inline bool sample__before_push(const struct pt_regs *regs)
 }
 
 #define SYS_SCHED_YIELD 24
+#define SYS_NANOSLEEP	35
 
 /* System calls that may deliver data on this machine, in a soft interrupt within the call. */
 static __always_inline bool syscall__sends(long call)

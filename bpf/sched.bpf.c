@@ -139,8 +139,8 @@ static __always_inline u64 current_goroutine(u64 g)
 }
 
 /*
- * A thread of the target is about to leave its CPU. Only reads: a program of a probe may have been
- * preempted while it changes the slot.
+ * A thread of the target is about to lose its CPU. Only reads: a program of a probe may have been
+ * preempted while it changes the slot. (Those that sleep have had a hit or a system call just now.)
  */
 static __always_inline enum gt_off_at off_at(struct task_struct *prev, u32 tid)
 {
@@ -170,7 +170,8 @@ static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct 
 	__builtin_memset(off, 0, sizeof(*off));
 	off->next_tgid = tgid;
 	off->why = why;
-	off->at = off_at(prev, tid);
+	if (why == GT_OFF_PREEMPTED || why == GT_OFF_THROTTLED)
+		off->at = off_at(prev, tid);
 	if (next->pid)
 		bpf_probe_read_kernel(off->next_comm, COMM_SIZE, next->comm);
 }

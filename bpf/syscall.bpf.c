@@ -64,17 +64,20 @@ SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 {
 	u32 tid = target_tid(), stack;
+	struct gt_slot *slot = NULL;
 	bool is_go = is_go_call(regs);
-	struct gt_slot *slot;
 
 	if (!tid)
 		return 0;
-	slot = is_go ? slot__of_calls(tid) : slot__find(tid);
+	if (is_go)
+		slot = slot__of_calls(tid);
+	else if (number == SYS_NANOSLEEP)
+		slot = slot__find(tid);
 	if (is_go && slot && go_begins(slot, REGS_G(regs))) {
 		stack = stack__id_hot(&slot__g(slot)->leaf, tid);
 		emit_value(GT_GO_SYS_ENTER, REGS_G(regs), stack, tid, number);
 	} else {
-		/* the scheduler polls the network or sleeps: the goroutine may have left the thread */
+		/* the scheduler polls the network, or sleeps while it looks for work: the goroutine may have left */
 		if (slot && slot->g0 == REGS_G(regs) && (is_go || slot__has_left(slot)))
 			slot__flush_if_derived(slot->g0, tid);
 		if (!calls_only())
