@@ -135,6 +135,15 @@ static bool is_recorded_already(const struct follow *f, const struct gt_followed
 					mark == (uintptr_t)map__get(&f->marks, exec->pid));
 }
 
+/* False: it has ended, or is about to. */
+static bool has_executable(int pid)
+{
+	char path[64], target[2];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return readlink(path, target, sizeof(target)) > 0;
+}
+
 static void handle_exec(void *ctx, const struct gt_followed_exec *exec)
 {
 	struct follow *f = ctx;
@@ -150,6 +159,9 @@ static void handle_exec(void *ctx, const struct gt_followed_exec *exec)
 	if (is_recorded_already(f, exec, mark) || !runs_go(f, &program))
 		return;
 	mark = recorders__program_mark(pid);
+	if (!mark &&
+	    has_executable(pid)) /* in the middle of an exec, which is going to be reported */
+		return;
 	/* The first program of the first process has been passed to the first recorder. */
 	first = first ? first : __atomic_load_n(&f->recorders.family->launched, __ATOMIC_SEQ_CST);
 	serial = (uintptr_t)map__get(&f->programs, exec->pid);

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/auxvec.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,6 +197,7 @@ bool recorders__take_signals(const struct recorders *r)
 uint64_t recorders__program_mark(int pid)
 {
 	uint64_t word[128] = {}, mark = 0;
+	bool is_whole = false;
 	char path[64];
 	ssize_t size;
 	int fd;
@@ -206,7 +208,10 @@ uint64_t recorders__program_mark(int pid)
 		return 0;
 	size = read(fd, word, sizeof(word));
 	close(fd);
-	for (ssize_t i = 0; i < size / 8; i++)
+	for (ssize_t i = 0; i < size / 8; i++) {
 		mark = (mark ^ word[i]) * 0x9e3779b97f4a7c15ull;
-	return mark;
+		is_whole |= i % 2 == 0 &&
+			    word[i] == AT_EXECFN; /* among the last that the kernel writes */
+	}
+	return is_whole ? mark : 0;
 }

@@ -76,7 +76,8 @@ bool recorders__take_signals(const struct recorders *r);
 
 /*
  * A hash that distinguishes the programs that a process executes: the auxiliary vector
- * contains addresses that the kernel randomizes at each exec. 0: not readable.
+ * contains addresses that the kernel randomizes at each exec. 0: not readable, or in the middle of an
+ * exec, which is going to be reported.
  */
 uint64_t recorders__program_mark(int pid);
 
