@@ -140,6 +140,7 @@ unknown_where_perf_lacks()
 	perf_lacks "$1" >"$tmp/lacking" || return 1
 	jq -r '.segments[] | select(.kind == "kernel-runnable" and .cause == null) | "\(.from_ns) \(.to_ns)"' "$2" >"$tmp/unknown"
 	echo "$(wc -l <"$tmp/unknown") waits without a cause, perf lacks switches in $(wc -l <"$tmp/lacking") intervals"
+	[ -s "$tmp/lacking" ] || [ ! -s "$tmp/unknown" ] || return 1
 	awk 'NR == FNR { from[NR] = $1; to[NR] = $2; n = NR; next }
 		{ for (i = 1; i <= n && !(from[i] <= $2 && $1 <= to[i]); i++); if (i > n) { print "not there: " $0; bad = 1 } }
 		END { exit bad }' "$tmp/lacking" "$tmp/unknown"
