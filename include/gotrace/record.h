@@ -290,7 +290,7 @@ enum gt_off {
 	GT_OFF_END
 };
 
-/* How far a thread had come when it left its CPU, which its next record tells only later. */
+/* How far a thread had come when it left its CPU, which its next record shows only later. */
 enum gt_off_at {
 	GT_OFF_AT_UNKNOWN = 0,
 	GT_OFF_AT_CALL = 1,  /* in a system call of Go's, maybe on its way back to user mode */

@@ -141,7 +141,7 @@ static void boundary__full(struct sequencer *s)
  * takes the earliest event of all threads, then never finds one that must wait. Go's reader could
  * fail: if more than a dozen threads wait and two times are equal, it sorts its heap and takes the
  * head for tried. The end of a system call concerns only its own thread and may be confirmed late:
- * it keeps its time, and so does what is told late (out.late_tid).
+ * it keeps its time, and so does what is reported late (out.late_tid).
  */
 uint64_t boundary__stamp(struct sequencer *s, const struct thread *t, uint64_t time, enum ev type)
 {

@@ -95,7 +95,7 @@ struct thread {
 	struct gt_span swept;  /* its last SWEEP_SPAN, which a SWEEP_LEFT completes */
 	bool lost_p;	       /* SYSCALL_LOST seen: its P was taken during a system call */
 	bool returns;	       /* off the CPU since exit_time, not in user mode yet */
-	uint8_t off_at;	       /* enum gt_off_at: what its next record tells happened by off_time */
+	uint8_t off_at;	       /* enum gt_off_at: what its next record shows happened by off_time */
 	uint64_t off_time;
 	struct goroutine *g;
 	struct proc *p;

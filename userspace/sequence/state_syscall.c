@@ -168,8 +168,8 @@ void state__switched(struct sequencer *s, const struct gt_record *rec)
 	}
 }
 
-/* What the record tells has happened by the time at which its thread left a CPU. */
-static uint8_t told_late(const struct gt_record *rec)
+/* What the record shows has happened by the time at which its thread left a CPU. */
+static uint8_t reported_late(const struct gt_record *rec)
 {
 	const struct gt_park *park = (const void *)(rec + 1);
 
@@ -181,7 +181,7 @@ static uint8_t told_late(const struct gt_record *rec)
 
 uint64_t state__time(const struct thread *t, const struct gt_record *rec)
 {
-	bool is_late = t->off_at && t->off_at == told_late(rec) && t->off_time < rec->time;
+	bool is_late = t->off_at && t->off_at == reported_late(rec) && t->off_time < rec->time;
 
 	return is_late ? t->off_time : rec->time;
 }

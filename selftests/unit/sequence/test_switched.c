@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of what a switch shows that the thread's next record tells late: a park or an end, the begin
+ * Tests of what a switch shows that the thread's next record reports late: a park or an end, the begin
  * of a system call, its end. Under test: sequence/state_syscall.c, and state.c and boundary.c for it.
  */
 #include <inttypes.h>
@@ -101,7 +101,7 @@ TEST(begins_a_call_before_its_thread_lost_its_cpu)
 	expect_no_repair();
 }
 
-/* What a switch shows concerns only the next record, if that is what it tells. */
+/* What a switch shows concerns only the next record, if that reports it. */
 TEST(another_record_after_the_switch)
 {
 	uint64_t created, begun;
