@@ -274,6 +274,8 @@ int boundary__end(struct sequencer *s, uint64_t time)
 
 int boundary__roll(struct sequencer *s, uint64_t time, bool before)
 {
+	uint64_t due;
+
 	if (time < s->out.last_time)
 		time = s->out.last_time;
 	if (time - s->out.start < GENERATION_NS && generation_size(s) < GENERATION_BYTES)
@@ -282,5 +284,10 @@ int boundary__roll(struct sequencer *s, uint64_t time, bool before)
 	if (s->runtime.stw && time - s->out.start < 4 * GENERATION_NS &&
 	    generation_size(s) < 2 * GENERATION_BYTES)
 		return 0;
-	return boundary__end(s, before && time > s->out.start ? time - 1 : time);
+	due = time - (time - s->out.start) % GENERATION_NS;
+	if (due <= s->now) /* what has been written precedes the boundary */
+		due = s->now + 1;
+	if (before && time > s->out.start)
+		time--;
+	return boundary__end(s, due < time ? due : time);
 }

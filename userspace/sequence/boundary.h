@@ -43,8 +43,10 @@ int boundary__close(struct sequencer *s,
 		    uint64_t time);		       /* the generation, which lasts until then */
 int boundary__end(struct sequencer *s, uint64_t time); /* the next one begins */
 /*
- * The next one begins, if it is due. `before`: just before, so that what is at `time` has a time of
- * the next generation, too; a reader that divides the trace there counts it once.
+ * The next one begins, if it is due by `time`: when it was due or, if records have been applied
+ * since, just after the last of them. So it does not depend on when the recorder read the rings. `before`:
+ * before `time`, so that what is at `time` has a time of the next generation, too; a reader that
+ * divides the trace there counts it once.
  */
 int boundary__roll(struct sequencer *s, uint64_t time, bool before);
 void boundary__note(struct sequencer *s, int err); /* sets s->error, unless there is one */

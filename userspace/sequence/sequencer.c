@@ -169,8 +169,8 @@ static void handle_record(struct sequencer *s, const struct gt_record *rec)
 	if (rec->time < s->t0 || (s->t1 && rec->time > s->t1))
 		return;
 	s->stats.records++;
-	s->now = rec->time;
 	err = boundary__roll(s, rec->time, true);
+	s->now = rec->time;
 	if (err) {
 		s->error = err;
 		return;

@@ -94,6 +94,20 @@ TEST(without_records)
 	assert_int_equal(m.writer.end, 3 * SECOND);
 }
 
+/* A generation ends when it is due, with a watermark before the next record as without. */
+TEST(watermarks_move_no_boundary)
+{
+	for (int with = 0; with < 2; with++) {
+		two_running("go1.25.3");
+		if (with)
+			assert_int_equal(
+				sequencer__watermark(m.seq, machine_t0 + SECOND + SECOND / 4), 0);
+		m.now = machine_t0 + SECOND + SECOND / 2;
+		park(1, 1, 0);
+		expect("close\nopen 1000000000\nm1 GoBlock \"unspecified\" -\n");
+	}
+}
+
 /* At the end of a generation there is an event already, which shows it. */
 TEST(ends_with_its_last_event)
 {
@@ -131,13 +145,13 @@ TEST(stw_delays_the_boundary)
 	plain(1, GT_STW_END, 0);
 	create(1, 9);
 	expect("m1 STWBegin \"GC mark termination\" -\nm1 GoCreate g8 f18 -\n"
-	       "m1 STWEnd\nclose\nopen 1000001999\nm1 GoCreate g9 f19 -\n");
+	       "m1 STWEnd\nclose\nopen 1000001001\nm1 GoCreate g9 f19 -\n");
 	plain(1, GT_STW_BEGIN, 1);
-	m.now = machine_t0 + 9 * SECOND;
+	m.now = machine_t0 + 8 * SECOND + SECOND / 2;
 	create(1, 10);
 	plain(1, GT_STW_END, 0);
 	expect("m1 STWBegin \"GC mark termination\" -\nm1 STWEnd\n"
-	       "close\nopen 8999999999\nm1 GoCreate g10 f20 -\n");
+	       "close\nopen 8000001001\nm1 GoCreate g10 f20 -\n");
 	expect_no_repair();
 }
 
