@@ -413,7 +413,7 @@ enum apply_result state__apply(struct sequencer *s, struct thread *t, const stru
 	if (s->opts.no_syscalls) /* without probes of system calls no other record ends the call */
 		st.force |=
 			(t->g && t->g->state == GO_SYSCALL) || (st.g && st.g->state == GO_SYSCALL);
-	st.time = force ? rec->time : state__time(t, rec);
+	st.time = force ? rec->time : state__time(s, t, rec);
 	s->out.late_tid = st.time < rec->time ? t->tid : 0;
 	if (!handlers[rec->kind].needs_running || step__need_running(&st, &result))
 		result = handlers[rec->kind].apply(&st);

@@ -28,8 +28,12 @@ struct step {
 #define STEP_EMIT(st, type, ...) EMIT((st)->s, (st)->t, (st)->time, type, __VA_ARGS__)
 /* The id of the record's stack without its `skip` innermost frames; 0: none. */
 uint32_t step__stack(const struct step *st, uint32_t skip);
-/* When what a record of the thread shows has happened, at the latest: maybe before it left a CPU. */
-uint64_t state__time(const struct thread *t, const struct gt_record *rec);
+/*
+ * When what a record of the thread shows has happened, at the latest: maybe when it left a CPU, in
+ * the trace's ticks no earlier than that switch.
+ */
+uint64_t state__time(const struct sequencer *s, const struct thread *t,
+		     const struct gt_record *rec);
 /* Counts a record that cannot be applied. */
 enum apply_result step__drop(const struct step *st);
 /* Whether the record's goroutine runs on its thread. */

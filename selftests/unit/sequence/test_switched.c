@@ -101,6 +101,22 @@ TEST(begins_a_call_before_its_thread_lost_its_cpu)
 	expect_no_repair();
 }
 
+/* Ticks truncate times: in ticks, too, the call begins no earlier than the switch. */
+TEST(begins_a_call_in_the_next_tick)
+{
+	uint64_t next;
+
+	two_running(RELEASE);
+	m.writer.times = true;
+	m.seq->opts.tick_ns = 64;
+	off_cpu(1, GT_OFF_AT_BEGIN);
+	on_cpu(1);
+	on_g(1, GT_SYSCALL_ENTER, 1);
+	next = (machine_t0 + off_at) / 64 * 64 + 64 - machine_t0;
+	assert_int_not_equal((machine_t0 + off_at) % 64, 0);
+	expect(events("m1 GoSyscallBegin @%" PRIu64 " #2 -\n", next));
+}
+
 /* What a switch shows concerns only the next record, if that reports it. */
 TEST(another_record_after_the_switch)
 {
