@@ -85,6 +85,21 @@ static void machine_give(uint32_t tid, unsigned int kind, uint64_t object, uint3
 	assert_int_equal(sequencer__record(m.seq, 0, &r.rec, sizeof(r.rec) + size), 0);
 }
 
+/* Stack 5: f20 called by f21. */
+UNUSED static void send_stack(uint64_t time)
+{
+	struct {
+		struct gt_record rec;
+		struct gt_stack stack;
+		uint64_t pc[2];
+	} sent = { .rec = { .time = time, .tid = 1, .kind = GT_STACK, .object = 5, .stack = 5 },
+		   .stack = { .depth = 2, .placed = 1 },
+		   .pc = { 20, 21 } };
+
+	sent.rec.seq = m.ring_seq++;
+	assert_int_equal(sequencer__record(m.seq, 0, &sent.rec, sizeof(sent)), 0);
+}
+
 /* All records so far are applied, or wait. */
 UNUSED static void flush(void)
 {

@@ -25,7 +25,7 @@ static uint32_t stack_of_hit(const struct step *st, uint64_t hit, uint32_t skip)
 
 uint32_t step__stack(const struct step *st, uint32_t skip)
 {
-	return stack_of_hit(st, st->time, skip);
+	return stack_of_hit(st, st->rec->time, skip);
 }
 
 enum apply_result step__drop(const struct step *st)

@@ -295,21 +295,6 @@ TEST(ended_and_used_again)
 	expect_no_repair();
 }
 
-/* Stack 5. */
-static void send_stack(uint64_t time)
-{
-	struct {
-		struct gt_record rec;
-		struct gt_stack stack;
-		uint64_t pc[2];
-	} sent = { .rec = { .time = time, .tid = 1, .kind = GT_STACK, .object = 5, .stack = 5 },
-		   .stack = { .depth = 2, .placed = 1 },
-		   .pc = { 20, 21 } };
-
-	sent.rec.seq = m.ring_seq++;
-	assert_int_equal(sequencer__record(m.seq, 0, &sent.rec, sizeof(sent)), 0);
-}
-
 /* A stack that was read after the goroutine had run elsewhere may be another's. */
 TEST(no_stack_if_late)
 {

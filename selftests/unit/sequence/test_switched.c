@@ -101,6 +101,20 @@ TEST(begins_a_call_before_its_thread_lost_its_cpu)
 	expect_no_repair();
 }
 
+/* Its stack is sent with the hit: later than the call begins. */
+TEST(stack_of_a_call_that_is_reported_late)
+{
+	two_running(RELEASE);
+	m.writer.times = true;
+	off_cpu(1, GT_OFF_AT_BEGIN);
+	m.now += 1000000;
+	on_cpu(1);
+	send_stack(m.now);
+	machine_give(1, GT_SYSCALL_ENTER, G(1), 5, "");
+	expect(events("m1 GoSyscallBegin @%" PRIu64 " #2 f21\n", off_at));
+	assert_int_equal(stats()->stack_misses, 0);
+}
+
 /* Ticks truncate times: in ticks, too, the call begins no earlier than the switch. */
 TEST(begins_a_call_in_the_next_tick)
 {
