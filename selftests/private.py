@@ -9,6 +9,9 @@
                                      the numbers of types of `gotrace stat --json`, by Go's source
     private.py recorder GOTRACE TRACE STATS
                                      what `gotrace-bpf record --stats` has of losses, corrections and the clock
+    private.py older GOTRACE TRACE CLOCKS STARTS
+                                     clocks and start functions that headers before 1.25 and 1.23 have no event for; at
+                                     least so many
     private.py add TRACE OUTPUT      adds records of all kinds, unknown and corrupt ones to the last generation
 
 It reads the bytes of the file itself: batches, string tables and records. The exit status is 1 if something differs.
@@ -19,9 +22,9 @@ import re
 import subprocess
 import sys
 
-BATCH, STRINGS, STRING, EXPERIMENTAL, END_OF_GENERATION = 1, 4, 5, 49, 52
+BATCH, STACKS, STRINGS, STRING, EXPERIMENTAL, END_OF_GENERATION = 1, 2, 4, 5, 49, 52
 META, LOSSES, TICKS, TABLE, CORRECTION, THREADS, KERNEL, MACHINE, ALIGNMENT = range(1, 10)
-SAMPLED, CLOCK, CAUSE, SHORT, RECORDED, HOST_CLOCK, CPU_SAMPLES = range(10, 17)
+SAMPLED, CLOCK, CAUSE, SHORT, RECORDED, HOST_CLOCK, CPU_SAMPLES, SNAPSHOT, STARTS = range(10, 19)
 PREFIX, NO_M = b"\0gotrace-bpf/1 ", 2**64 - 1
 
 
@@ -78,7 +81,8 @@ def lebs(*numbers):
 # --- the file
 
 def generations(data):
-    """Yields, for each generation, its number, its strings by ID, and where its last batch ends."""
+    """Returns, for each generation by its number, its strings and the IDs of its stacks' outermost functions by ID, and where
+    its last batch ends."""
     file, found = Bytes(data), {}
     file.take(16)
     while file.left:
@@ -88,13 +92,16 @@ def generations(data):
         if kind == EXPERIMENTAL:
             file.take(1)
         generation, _, _, size = (file.leb() for _ in range(4))
-        batch, of = Bytes(file.take(size)), found.setdefault(generation, {"strings": {}, "end": 0})
+        batch, of = Bytes(file.take(size)), found.setdefault(generation, {"strings": {}, "functions": {}, "end": 0})
         of["end"] = file.at
-        if kind == BATCH and size and batch.fixed(1) == STRINGS:
-            while batch.left:
-                batch.fixed(1)
-                number = batch.leb()
-                of["strings"][number] = batch.take(batch.leb())
+        first = batch.fixed(1) if kind == BATCH and size else 0
+        while first in (STRINGS, STACKS) and batch.left:
+            batch.fixed(1)
+            number, length = batch.leb(), batch.leb()
+            if first == STRINGS:
+                of["strings"][number] = batch.take(length)
+            else:
+                of["functions"][number] = [[batch.leb() for _ in range(4)] for _ in range(length)][-1][1]
     return found
 
 
@@ -164,6 +171,18 @@ def worse_clock(worst, record):
     worst["shift_ns"] = max(worst["shift_ns"], shift, key=abs)
 
 
+def read_snapshot(record):
+    time, mono, sec, nsec = (record.leb() for _ in range(4))
+    return {"time": time, "mono": mono, "wall_sec": sec, "wall_nsec": nsec}
+
+
+def read_starts(record):
+    starts = {}
+    while record.left:
+        starts.setdefault(record.leb(), record.leb())
+    return starts
+
+
 def added(sums, first, names, record):
     """Adds a record of numbers to sums; the first is that of all records."""
     sums[first] = record.leb()
@@ -180,7 +199,7 @@ def private_of(path):
     for records in all_records(path):
         for kind, data in records:
             record = Bytes(data)
-            if not 0 < kind <= CPU_SAMPLES:
+            if not 0 < kind <= STARTS:
                 shown["unknown" if kind else "bad"] += 1
                 continue
             shown["records"] += 1
@@ -216,6 +235,10 @@ def private_of(path):
                     worse_clock(clock, record)
                 elif kind == CPU_SAMPLES:
                     added(samples, "period_ns", ("throttles", "throttled_ns"), record)
+                elif kind == SNAPSHOT:
+                    read_snapshot(record)
+                elif kind == STARTS:
+                    read_starts(record)
             except Corrupt:
                 shown["bad"] += 1
     names = kinds_of_records()
@@ -566,6 +589,31 @@ def types(gotrace, path, source):
     print(f"{len(ours)} of {len(numbers)} types")
 
 
+# --- what older headers have no event for
+
+def older(gotrace, path, clocks, starts):
+    """Yields where gotrace does not show the clocks and the start functions that private data of an older header contains.
+
+    At least `clocks` and `starts` must be there.
+    """
+    want, names = [], {}
+    for of in generations(open(path, "rb").read()).values():
+        snapshot = [read_snapshot(Bytes(data)) for kind, data in records_of(of["strings"]) if kind == SNAPSHOT]
+        want += snapshot[:1] or [None]
+        for kind, data in records_of(of["strings"]):
+            for goroutine, stack in read_starts(Bytes(data)).items() if kind == STARTS else ():
+                names.setdefault(goroutine, of["strings"][of["functions"][stack]].decode())
+    ours = [generation.get("clock") for generation in json.loads(run(gotrace, "stat", "--json", path))["generations"]]
+    yield from differences(ours, want)
+    yield from undetected(ours, want)
+    shown = {of["id"]: of["name"] for of in json.loads(run(gotrace, "goroutines", "--all", "--json", path))["goroutines"]}
+    yield from differences({g: shown.get(g) for g in names}, names)
+    found = len([clock for clock in want if clock])
+    if found < int(clocks) or len(names) < int(starts):
+        yield f"{found} clocks and {len(names)} start functions"
+    print(f"{found} clocks, {len(names)} start functions")
+
+
 # --- records of all kinds
 
 def record(kind, data, part=0, more=0):
@@ -573,7 +621,7 @@ def record(kind, data, part=0, more=0):
 
 
 def more_records(now):
-    """Returns records with times from `now` on. The last four are corrupt."""
+    """Returns records with times from `now` on. The last four and two others are corrupt."""
     machine = bytes([CPU | 32]) + lebs(10, 1, 4711, 4700, 5) + b"other" + lebs(1) + bytes([CPU | 32]) + lebs(1, 1, 4712, 4712, 0, 0) + bytes([CPU]) + lebs(1, 2)
     cause = lebs(now) + "first: größer".encode()
     return [record(LOSSES, lebs(1, 7, now, 500, 2, 3, now, 500, 1, 2, now + 400, 800, 0, 5, now + 9000, 10, 63, 0, now + 20000, 1)),
@@ -583,6 +631,7 @@ def more_records(now):
         record(RECORDED, lebs(now, 12345, 10000) + b"sched,gc"), record(RECORDED, lebs(now + 9, 50, 10000)),
         record(HOST_CLOCK, lebs(now, 1, 40, 30, 2 * 17)), record(HOST_CLOCK, lebs(now, 0, 4 * 10**18, 3 * 10**18, 2 * 10**12 - 1)),
         record(MACHINE, lebs(now, len(machine)) + machine), record(CPU_SAMPLES, lebs(1003009, 3, 40)), record(CPU_SAMPLES, lebs(1003009, 4, 50)), record(99, b"of a newer version"),
+        record(SNAPSHOT, lebs(now, now, 1, 2)), record(STARTS, lebs(10**15, 1, 10**15, 2)), record(SNAPSHOT, lebs(1, 2)), record(STARTS, lebs(1)),
         record(CORRECTION, lebs(now, 1)), record(CAUSE, b"", 1), record(HOST_CLOCK, lebs(now, 7, 1, 1, 1)), record(CAUSE, lebs(now + 78), 0, 1)]
 
 
@@ -604,7 +653,7 @@ def add(path, output):
 
 def main():
     verb, *args = sys.argv[1:]
-    faults = list({"stat": stat, "items": items, "table": table, "types": types, "recorder": recorder, "add": add}[verb](*args))
+    faults = list({"stat": stat, "items": items, "table": table, "types": types, "recorder": recorder, "older": older, "add": add}[verb](*args))
     for fault in faults[:20]:
         print(fault)
     sys.exit(bool(faults))

@@ -71,6 +71,25 @@ times_of_1_22()
 	grep -q 'exec=[1-9]' "$tmp/want" && same_text "$tmp/have" "$tmp/want"
 }
 
+# TRACE VERSION: what that version has no event for is private data, so that a conversion back changes nothing
+back_from()
+{
+	convert "$1" --format-version 1.26 && mv "$tmp/out" "$tmp/direct" && convert "$1" --format-version "$2" &&
+		mv "$tmp/out" "$tmp/older" && convert "$tmp/older" --format-version 1.26 &&
+		$REFERENCE/events "$tmp/direct" >"$tmp/want" && $REFERENCE/events "$tmp/out" >"$tmp/have" &&
+		grep -q 'Sync.*mono=' "$tmp/want" && same_text "$tmp/have" "$tmp/want"
+}
+
+# TRACE: the names of goroutines by Go's reader, most of which have only the stack of a status, are those of gotrace for
+# the trace in format 1.22
+names_of_1_22()
+{
+	convert "$1" --format-version 1.22 || return 1
+	$REFERENCE/goroutines "$1" | grep ^goroutine | cut -f 2-3 | sort >"$tmp/want"
+	$READER goroutines --all --json "$tmp/out" | jq -r '.goroutines[] | "\(.id)\t\"\(.name)\""' | sort >"$tmp/have"
+	$READER goroutines --canonical "$tmp/out" | grep -c $'^goroutine\t[0-9]*\t""' && same_text "$tmp/have" "$tmp/want"
+}
+
 # <GOROUTINES [SHIFT]: the time of each goroutine by state. A goroutine created blocked is runnable
 # in 1.22.
 times_of()
@@ -137,6 +156,8 @@ if try "the reader builds" build_reader && try "programs trace themselves" trace
 		try "from 1.22 as $version" of_version "$CORPUS/runs/long-go1.22.12.trace" $version
 	done
 	try "as 1.22: the goroutines' times" times_of_1_22 "$long"
+	try "as 1.22: the goroutines' names" names_of_1_22 "$long"
+	try "as 1.23 and back" back_from "$long" 1.23
 	try "1.22 is readable by Go 1.22" read_by "$long" 1.22 go1.22.12
 	try "1.23 is readable by Go 1.23" read_by "$long" 1.23 go1.23.12
 	try "1.25 is readable by Go 1.25" read_by "$long" 1.25 go1.25.3

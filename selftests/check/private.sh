@@ -58,6 +58,12 @@ more_records() # TRACE
 		decoded stat "$tmp/more"
 }
 
+# TRACE VERSION STARTS: converted to an older format, whose clocks and stacks of statuses are private data
+older()
+{
+	$READER convert --format-version "$2" "$1" -o "$tmp/old" --force && decoded older "$tmp/old" 1 "$3"
+}
+
 ktap_start
 if try "recordings" recorded; then
 	source=$(GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" env GOROOT)/src/internal/trace/tracev2/events.go
@@ -68,6 +74,8 @@ if try "recordings" recorded; then
 		try "$name: the event table" decoded table "$trace" && note "$(cat "$tmp/try.out")"
 		try "$name: types" decoded types "$trace" "$source" && note "$(cat "$tmp/try.out")"
 		try "$name: with records of all kinds" more_records "$trace"
+		try "$name: in format 1.23" older "$trace" 1.23 0 && note "$(cat "$tmp/try.out")"
+		try "$name: in format 1.22" older "$trace" 1.22 5 && note "$(cat "$tmp/try.out")"
 	done
 	trace=$tmp/busy.trace
 	try "another mean is detected" detects stat "$trace" 's/^\(GoBlock .* \)\([0-9.]*\)$/\11\2/'

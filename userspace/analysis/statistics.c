@@ -271,6 +271,15 @@ static int note_record(struct statistics *s, struct private_record *record)
 		if (!s->ticks.tick_ns && !private_read__ticks(&record->data, &s->ticks))
 			s->private_bad++;
 		return 0;
+	case PRIVATE_SNAPSHOT: /* of the sync, see reader/decode_private.c */
+		if (!private_read__snapshot(&record->data, &(struct trace_clock){}))
+			s->private_bad++;
+		return 0;
+	case PRIVATE_STARTS:
+		while (private_read__start(&record->data, &(struct private_start){}))
+			;
+		s->private_bad += record->data.bad;
+		return 0;
 	case PRIVATE_TABLE:
 		s->describes = true;
 		return 0;

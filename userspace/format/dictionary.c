@@ -67,6 +67,7 @@ void dictionary__deinit(struct dictionary *d)
 	free(d->stack_frames);
 	free(d->stack_at);
 	free(d->experiments);
+	map__deinit(&d->starts);
 	arena__deinit(&d->bytes);
 	*d = (struct dictionary){};
 }
@@ -78,6 +79,7 @@ void dictionary__clear(struct dictionary *d)
 	map__deinit(&d->pcs);
 	d->nstack_frames = 0;
 	d->nexperiments = 0;
+	map__deinit(&d->starts);
 	arena__reset(&d->bytes);
 }
 
@@ -144,6 +146,13 @@ int dictionary__add_experiment(struct dictionary *d, const void *data, size_t le
 	memcpy(copy, data, len);
 	d->experiments[d->nexperiments++] = (struct trace_experiment){ copy, len };
 	return 0;
+}
+
+int dictionary__add_start(struct dictionary *d, uint64_t g, uint64_t stack)
+{
+	if (!stack || !dictionary__has_stack(d, stack) || map__get(&d->starts, g))
+		return 0;
+	return map__put(&d->starts, g, (void *)(uintptr_t)stack);
 }
 
 const struct trace_frame *dictionary__bad_frame(const struct dictionary *d)

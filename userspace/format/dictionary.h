@@ -70,6 +70,7 @@ struct dictionary {
 	size_t nstack_frames;
 	struct trace_experiment *experiments; /* in the order of the file */
 	size_t nexperiments, experiments_cap;
+	struct map starts;  /* of goroutines, to ids of stacks: see dictionary__start() */
 	struct arena bytes; /* owns the bytes of strings and experiments, and the frames */
 };
 
@@ -118,6 +119,19 @@ bool dictionary__string(const struct dictionary *d, uint64_t id, struct trace_st
 /* Number of frames of a stack, 0 if the id is undefined; and its frame i, leaf first. */
 size_t dictionary__frames(const struct dictionary *d, uint64_t stack);
 const struct trace_frame *dictionary__frame(const struct dictionary *d, uint64_t stack, size_t i);
+
+/*
+ * The stack of a goroutine whose status has none, because the header is 1.22: from the private data
+ * of gotrace-bpf. dictionary__add_start() ignores a stack that is undefined, and all but the first
+ * one of a goroutine. Returns 0 or -ENOMEM.
+ */
+int dictionary__add_start(struct dictionary *d, uint64_t g, uint64_t stack);
+
+/* 0: none. */
+static inline uint64_t dictionary__start(const struct dictionary *d, uint64_t g)
+{
+	return d->starts.n ? (uintptr_t)map__get(&d->starts, g) : 0;
+}
 
 /* Number of strings; strings[0] and so on are in the order of the file. */
 static inline size_t dictionary__nstrings(const struct dictionary *d)

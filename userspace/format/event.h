@@ -36,7 +36,10 @@ enum proc_state {
 	PROC_STATE_IDLE
 };
 
-/* Relates a generation to other clocks; header 1.25 and later. */
+/*
+ * Relates a generation to other clocks: the ClockSnapshot of headers 1.25 and later, and before
+ * these the private data of gotrace-bpf.
+ */
 struct trace_clock {
 	bool known;
 	int64_t time;	    /* of the trace, ns */

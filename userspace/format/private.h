@@ -35,6 +35,8 @@ enum private_kind {
 	PRIVATE_RECORDED = 14,	 /* event sets that are recorded from then on (--max-overhead) */
 	PRIVATE_HOST_CLOCK = 15, /* how exact the wall-clock times of the generation are */
 	PRIVATE_CPU_SAMPLES = 16, /* the rate of CPU samples, and for how long it was throttled */
+	PRIVATE_SNAPSHOT = 17,	  /* headers before 1.25: what a ClockSnapshot contains */
+	PRIVATE_STARTS = 18,	  /* header 1.22: the stacks that a GoStatusStack contains */
 	PRIVATE_KIND_END
 };
 

@@ -293,6 +293,35 @@ bool private_read__host_clock(struct buf *data, struct private_host_clock *ret)
 	return true;
 }
 
+bool private_read__snapshot(struct buf *data, struct trace_clock *ret)
+{
+	struct trace_clock clock = { .known = true };
+	uint64_t time = buf__uleb(data);
+
+	clock.time = (int64_t)time;
+	clock.mono = buf__uleb(data);
+	clock.sec = buf__uleb(data);
+	clock.nsec = buf__uleb(data);
+	if (data->bad || time > INT64_MAX)
+		return false;
+	*ret = clock;
+	return true;
+}
+
+bool private_read__start(struct buf *data, struct private_start *ret)
+{
+	struct private_start start;
+
+	if (!buf__left(data))
+		return false;
+	start.g = buf__uleb(data);
+	start.stack = buf__uleb(data);
+	if (data->bad)
+		return false;
+	*ret = start;
+	return true;
+}
+
 bool private_read__ticks(struct buf *data, struct private_ticks *ret)
 {
 	struct private_ticks ticks;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "format/dictionary.h"
+#include "format/event.h"
 #include "format/private.h"
 #include "lib/buf.h"
 #include "lib/error.h"
@@ -74,6 +75,14 @@ bool private_read__add_cpu_samples(struct buf *data, struct private_cpu_samples 
 int private_read__sample_period(const struct dictionary *dictionary, uint64_t *ret);
 
 bool private_read__number(struct buf *data, uint64_t *ret); /* PRIVATE_SAMPLED, PRIVATE_CLOCK */
+
+bool private_read__snapshot(struct buf *data, struct trace_clock *ret);
+
+/* An entry of PRIVATE_STARTS: a goroutine, and the id of a stack in its generation. */
+struct private_start {
+	uint64_t g, stack;
+};
+bool private_read__start(struct buf *data, struct private_start *ret);
 
 struct private_ticks {
 	uint64_t tick_ns;

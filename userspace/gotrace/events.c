@@ -77,6 +77,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_CANONICAL:
 		set_form(a, print__canonical);
+		a->in.reader.as_go = true;
 		return 0;
 	case OPT_KERNEL:
 		a->kernel = true;

@@ -128,7 +128,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		parse_extremes(text, a);
 		return 0;
 	case OPT_CANONICAL:
-		a->canonical = true;
+		a->canonical = a->in.reader.as_go = true;
 		return 0;
 	case ARGP_KEY_END:
 		check_arguments(a);

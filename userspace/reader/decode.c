@@ -33,6 +33,11 @@ void decoder__destroy(struct decoder *d)
 	free(d);
 }
 
+void decoder__as_go(struct decoder *d)
+{
+	d->as_go = true;
+}
+
 void generation__init(struct generation *g, struct block_pool *pool)
 {
 	*g = (struct generation){ .pool = pool };
@@ -257,6 +262,8 @@ static int check_complete(struct decoder *d, struct generation *g, struct error 
 				  " and file %" PRIu64 ", which are not both in its string table",
 				  input__offset(d->in), g->number, frame->func, frame->file);
 	g->clock.time = generation__ns(g, (uint64_t)g->clock.time);
+	if (d->version < 25 && !d->as_go && generation__add_private(g, d->version))
+		return error__set(error, -ENOMEM, "out of memory");
 	return g->nsamples ? generation__sort_samples(g) : 0;
 }
 

@@ -73,6 +73,8 @@ struct decoder;
  */
 struct decoder *decoder__create(struct input *in, unsigned int version);
 void decoder__destroy(struct decoder *d);
+/* From now on generations contain nothing that Go's reader does not see: see struct reader_opts. */
+void decoder__as_go(struct decoder *d);
 
 /*
  * Decodes the next generation into *g, replacing its content. Returns 1; 0 at the end of the trace;

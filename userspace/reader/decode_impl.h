@@ -22,7 +22,7 @@ struct decoder {
 	struct input *in;
 	unsigned int version;
 	uint64_t batch; /* number of the present batch in its generation */
-	bool ended;
+	bool ended, as_go;
 	int pending; /* error to return after a valid generation */
 	struct error reason;
 };
@@ -50,6 +50,12 @@ int batch__read_table(struct decoder *d, struct generation *g, struct batch *b, 
 		      struct error *error);
 /* Sets the clocks. Returns 0, BATCH_TRACE_ENDS or a negative errno. */
 int batch__read_sync(struct decoder *d, struct generation *g, struct batch *b, struct error *error);
+
+/*
+ * Adds what the header's version has no event for, from private data: clocks, and the stacks of
+ * statuses. What is corrupt is left out. Returns 0 or -ENOMEM.
+ */
+int generation__add_private(struct generation *g, unsigned int version);
 
 int generation__sort_samples(struct generation *g); /* also converts times to ns; 0 or -ENOMEM */
 

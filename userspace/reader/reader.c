@@ -40,6 +40,8 @@ static int open_v2(struct reader *r)
 	r->next = leb__has_fast() ? next_fast : next_plain;
 	input__consume(r->in, TRACE_HEADER_LEN);
 	r->decoder = decoder__create(r->in, r->version);
+	if (r->decoder && r->opts.as_go)
+		decoder__as_go(r->decoder);
 	block_pool__init(&r->own_blocks);
 	r->blocks = &r->own_blocks;
 	generation__init(&r->gen, r->blocks);

@@ -27,6 +27,11 @@ struct reader_opts {
 	 * counted instead of making the trace invalid.
 	 */
 	bool described;
+	/*
+	 * Deliver what Go's reader delivers: without the clocks and stacks that only the private data
+	 * of headers before 1.25 contains. For comparisons with that reader.
+	 */
+	bool as_go;
 	/* v1 headers 1.5 and 1.6: executable of the target, to symbolize PCs; NULL: no names. */
 	const char *binary;
 };

@@ -180,7 +180,11 @@ static void fill_states(const struct trace_event *ev, struct semantics *m)
 		if (ev->old == PROC_ABANDONED)
 			m->from = PROC_STATE_IDLE;
 		break;
-	case EV_GO_STATUS:
+	case EV_GO_STATUS: /* header 1.22 has no status with a stack */
+		m->stack = m->transition_stack = dictionary__start(ev->dictionary, ev->arg[0]);
+		m->from = ev->old;
+		m->to = semantics__go_state(ev->arg[2]);
+		break;
 	case EV_GO_STATUS_STACK:
 		m->from = ev->old;
 		m->to = semantics__go_state(ev->arg[2]);

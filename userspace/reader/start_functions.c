@@ -62,14 +62,19 @@ static int add_function(struct start_functions *o, const struct dictionary *dict
 
 int start_functions__event(struct start_functions *o, const struct trace_event *ev)
 {
+	uint64_t stack;
+
 	switch (ev->type) {
 	case EV_GO_CREATE:
 	case EV_GO_CREATE_BLOCKED:
 		return add_function(o, ev->dictionary, ev->arg[0], ev->arg[1]);
+	case EV_GO_STATUS:
 	case EV_GO_STATUS_STACK:
-		return start_functions__of(o, ev->arg[0]) ?
-			       0 :
-			       add_function(o, ev->dictionary, ev->arg[0], ev->arg[3]);
+		if (start_functions__of(o, ev->arg[0]))
+			return 0;
+		stack = ev->type == EV_GO_STATUS ? dictionary__start(ev->dictionary, ev->arg[0]) :
+						   ev->arg[3];
+		return add_function(o, ev->dictionary, ev->arg[0], stack);
 	case EV_GO_STOP:
 	case EV_GO_BLOCK:
 	case EV_GO_SYSCALL_BEGIN:

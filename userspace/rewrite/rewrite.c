@@ -89,18 +89,9 @@ const struct rewrite_stats *rewrite__stats(const struct rewrite *r)
  */
 static int write_clock(struct rewrite *r, int64_t start)
 {
-	const struct private_ticks *t = &r->tables.ticks;
 	struct trace_clock c = r->clock;
 	uint64_t late, ns;
 
-	if (!c.known && t->tick_ns)
-		c = (struct trace_clock){
-			.known = true,
-			.time = (int64_t)t->start_ns,
-			.mono = t->start_ns,
-			.sec = t->wall_ns / NS_PER_SEC,
-			.nsec = t->wall_ns % NS_PER_SEC,
-		};
 	if (!c.known || c.time > TIME_MAX)
 		return writer__clock(r->writer, (uint64_t)start, (uint64_t)start, 0, 0);
 	c.time += r->shift;
@@ -259,14 +250,22 @@ static int write_sample(struct rewrite *r, const struct trace_event *ev)
 			      ev->g == TRACE_NO_G ? 0 : ev->g, rw_tables__stack(r, ev->arg[0]));
 }
 
+/* The stack of a status, in the tables of the input; 0: none. */
+static uint64_t start_of(const struct trace_event *ev)
+{
+	if (ev->type == EV_GO_STATUS)
+		return dictionary__start(ev->dictionary, ev->arg[0]);
+	return ev->type == EV_GO_STATUS_STACK ? ev->arg[3] : 0;
+}
+
 /*
  * The type of the event in the output. Version 1.22 has no switch events; the three events derived
- * from one replace it.
+ * from one replace it. In a trace of 1.22 the stacks of statuses are not in the events.
  */
 static enum ev type_of(const struct rewrite *r, const struct trace_event *ev)
 {
 	if (r->opts.version > 22)
-		return ev->type;
+		return ev->type == EV_GO_STATUS && start_of(ev) ? EV_GO_STATUS_STACK : ev->type;
 	switch (ev->type) {
 	case EV_GO_SWITCH:
 	case EV_GO_SWITCH_DESTROY:
@@ -322,6 +321,8 @@ static void convert_args(struct rewrite *r, enum ev type, const struct trace_eve
 	memcpy(ret, ev->arg, sizeof(ev->arg));
 	if (type != ev->type && type == EV_GO_UNBLOCK)
 		ret[2] = 0; /* a switch has no stack */
+	if (type == EV_GO_STATUS_STACK)
+		ret[3] = start_of(ev);
 	if (r->writing)
 		rw_tables__args(r, type, ret);
 	if (type == EV_USER_TASK_BEGIN && ret[1] == TRACE_NO_TASK)
@@ -367,6 +368,7 @@ static int put_timed(struct rewrite *r, const struct trace_event *ev)
 	uint64_t other[EV_ARGS_MAX - 1], *arg = r->opts.repair ? other : r->pending[0].arg;
 	enum ev type = type_of(r, ev);
 	bool done, early, has_p = ev->p != TRACE_NO_P;
+	int err;
 
 	r->stats.experimental += r->writing && spec__event(type)->experiment;
 	if (!spec__in_version(spec__event(type), r->opts.version))
@@ -383,6 +385,11 @@ static int put_timed(struct rewrite *r, const struct trace_event *ev)
 		r->stats.events += done && r->npending;
 		r->stats.left_out += !done;
 		r->stats.inserted += r->npending - (done && r->npending);
+	}
+	if (done && r->writing && type == EV_GO_STATUS && start_of(ev)) {
+		err = writer__start(r->writer, ev->arg[0], rw_tables__stack(r, start_of(ev)));
+		if (err)
+			return err;
 	}
 	/* Its P was stolen just before. The reader derives that from this event. */
 	early = type == EV_GO_DESTROY_SYSCALL && has_p && r->derived_time >= r->opts.from;

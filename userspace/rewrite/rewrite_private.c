@@ -28,6 +28,12 @@ static bool is_about_file(uint64_t kind)
 	return kind == PRIVATE_META || kind == PRIVATE_TABLE || kind == PRIVATE_ALIGNMENT;
 }
 
+/* The writer writes what the version of the output lacks. */
+static bool is_writers(uint64_t kind)
+{
+	return kind == PRIVATE_SNAPSHOT || kind == PRIVATE_STARTS;
+}
+
 /* rewrite_kernel.c writes those that are in the part. */
 static bool is_kernel_kind(uint64_t kind)
 {
@@ -66,7 +72,7 @@ int rw_private__copy(struct rewrite *r, bool whole)
 	for (size_t i = 0; !err && i < dictionary__nstrings(r->tables.from); i++) {
 		s = &r->tables.from->strings[i];
 		kind = private_read__kind(s);
-		if (kind && kind != PRIVATE_TICKS && !is_kernel_kind(kind) &&
+		if (kind && kind != PRIVATE_TICKS && !is_kernel_kind(kind) && !is_writers(kind) &&
 		    (whole || !is_about_file(kind)))
 			err = writer__private(r->writer, s->data, s->len);
 	}

@@ -64,12 +64,12 @@ static int write_g(struct rewrite *r, struct order_g *g)
 	g->lost += order__close_pauses(&g->ranges);
 	while (g->regions)
 		order__close_region(g);
-	if (stack && r->opts.version >= 23) {
+	if (stack) {
 		stack = start_functions__copy_stack(r->in, r->functions.in, stack);
 		if (!stack)
 			return -ENOMEM;
 	}
-	return writer__go_status(r->writer, m, g->id, g->status, r->opts.version >= 23 ? stack : 0);
+	return writer__go_status(r->writer, m, g->id, g->status, stack);
 }
 
 /*

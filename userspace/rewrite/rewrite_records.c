@@ -160,6 +160,8 @@ static int write_record(struct rewrite *r, struct private_record *record)
 	case PRIVATE_HOST_CLOCK:
 	case PRIVATE_CPU_SAMPLES:
 		return write_numbers(r, record);
+	case PRIVATE_SNAPSHOT: /* the writer */
+	case PRIVATE_STARTS:
 	case PRIVATE_TICKS:   /* rewrite_private.c */
 	case PRIVATE_THREADS: /* rewrite_kernel.c */
 	case PRIVATE_KERNEL:

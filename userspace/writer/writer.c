@@ -14,6 +14,7 @@
 
 #include "format/encode.h"
 #include "format/header.h"
+#include "format/private.h"
 #include "writer/output_file.h"
 #include "writer/prologue.h"
 #include "writer/stream_map.h"
@@ -21,6 +22,7 @@
 #include "writer/writer.h"
 
 #define NS_PER_SEC UINT64_C(1000000000)
+#define STARTS_MAX (64u << 10) /* bytes of a record */
 
 /* The parts of spec.c that each event needs. */
 struct event_info {
@@ -51,6 +53,7 @@ struct writer {
 	struct prologue prologue;
 	struct stream samples;
 	struct outbuf experiments; /* whole batches */
+	struct outbuf starts;	   /* the record PRIVATE_STARTS of the open generation */
 	struct tracked_p tracked_p;
 	uint64_t size;		   /* of the open generation, without statuses */
 	uint64_t by_type[EV_END];  /* of the open generation, with statuses */
@@ -113,6 +116,7 @@ void writer__destroy(struct writer *w)
 	prologue__deinit(&w->prologue);
 	stream__deinit(&w->samples);
 	outbuf__deinit(&w->experiments);
+	outbuf__deinit(&w->starts);
 	chunk_pool__deinit(&w->pool);
 	free(w);
 }
@@ -262,6 +266,59 @@ int writer__proc_status(struct writer *w, uint64_t m, uint64_t p, enum trace_pro
 	return 0;
 }
 
+/* ---- what a version has no event for ---- */
+
+static int put_private(void *to, const void *part, size_t len)
+{
+	return tables__add_private(to, part, len);
+}
+
+static int flush_starts(struct writer *w)
+{
+	int err = 0;
+
+	if (w->starts.len)
+		err = private__parts(PRIVATE_STARTS, w->starts.data, w->starts.len, put_private,
+				     &w->tables);
+	w->starts.len = 0;
+	return err;
+}
+
+int writer__start(struct writer *w, uint64_t g, uint32_t stack)
+{
+	uint64_t local = stack;
+	int err;
+
+	if (!w->open)
+		return -EINVAL;
+	if (!stack || w->info[EV_GO_STATUS_STACK].allowed)
+		return 0;
+	err = tables__add_stack(&w->tables, &local);
+	if (!err && w->starts.len > STARTS_MAX)
+		err = flush_starts(w);
+	if (!err && outbuf__room(&w->starts, 2 * LEB_MAX, NULL))
+		err = -ENOMEM;
+	if (err)
+		return err;
+	leb__append(&w->starts, g);
+	leb__append(&w->starts, local);
+	return 0;
+}
+
+/* A snapshot without a wall-clock time contains nothing. */
+static int write_snapshot(struct writer *w)
+{
+	uint8_t data[4 * LEB_MAX], *p = data;
+
+	if (w->opts.version >= 25 || (!w->clock.sec && !w->clock.nsec))
+		return 0;
+	p = leb__put(p, w->clock.time << w->shift);
+	p = leb__put(p, w->clock.mono);
+	p = leb__put(p, w->clock.sec);
+	p = leb__put(p, w->clock.nsec);
+	return private__parts(PRIVATE_SNAPSHOT, data, (size_t)(p - data), put_private, &w->tables);
+}
+
 int writer__go_status(struct writer *w, uint64_t m, uint64_t g, enum trace_go_status status,
 		      uint32_t stack)
 {
@@ -271,6 +328,7 @@ int writer__go_status(struct writer *w, uint64_t m, uint64_t g, enum trace_go_st
 	if (!w->open || status < GO_RUNNABLE || status > GO_WAITING)
 		return -EINVAL;
 	err = tables__add_stack(&w->tables, &local);
+	err = err ?: writer__start(w, g, stack);
 	err = err ?: prologue__add_go(&w->prologue, m, g, status, local);
 	if (!err)
 		w->by_type[local ? EV_GO_STATUS_STACK : EV_GO_STATUS]++;
@@ -431,7 +489,8 @@ static int write_generation(struct writer *w)
 
 	init_table(w, &tables[STRINGS], EV_STRINGS);
 	init_table(w, &tables[STACKS], EV_STACKS);
-	err = write_sync(w, &tables[SYNC]);
+	err = write_snapshot(w) ?: flush_starts(w);
+	err = err ?: write_sync(w, &tables[SYNC]);
 	err = err ?: tables__write(&w->tables, &tables[STRINGS], &tables[STACKS]);
 	err = err ?: prologue__write(&w->prologue);
 	stream__end(&w->samples);
@@ -461,7 +520,7 @@ static void discard_generation(struct writer *w)
 	tables__reset(&w->tables);
 	w->tables.private.len = private_len;
 	stream__deinit(&w->samples);
-	w->experiments.len = 0;
+	w->experiments.len = w->starts.len = 0;
 }
 
 int writer__end(struct writer *w, uint64_t time)
@@ -496,7 +555,7 @@ int writer__close(struct writer *w)
 	stream_map__reset(&w->threads);
 	tables__reset(&w->tables);
 	stream__deinit(&w->samples);
-	w->experiments.len = 0;
+	w->experiments.len = w->starts.len = 0;
 	prologue__open(&w->prologue, 0, 0); /* free the memory now */
 	return err;
 }

@@ -51,7 +51,8 @@ int writer__open(struct writer *w, uint64_t time, uint64_t wall_ns);
 /*
  * Replaces the clocks that writer__open() has set: at `time` of the trace, which must not be before
  * the start of the generation, CLOCK_MONOTONIC is `mono` (ns) and CLOCK_REALTIME is `sec` and
- * `nsec`. Returns 0, or -EINVAL if no generation is open.
+ * `nsec`; if both are 0, that is unknown. Versions before 25 write them as private data. Returns 0,
+ * or -EINVAL if no generation is open.
  */
 int writer__clock(struct writer *w, uint64_t time, uint64_t mono, uint64_t sec, uint64_t nsec);
 
@@ -80,11 +81,17 @@ int writer__event(struct writer *w, uint64_t m, uint64_t time, enum ev type, con
  * Add statuses at the start of the generation, in any order and at any time while it is open. They
  * precede all events: PROC_RUNNING, PROC_SYSCALL, GO_RUNNING and GO_SYSCALL in a batch of thread m
  * (a P before its G), others in batches without a thread. `stack`: start frame of a goroutine (0:
- * none; not written by version 22). Return as writer__event().
+ * none), which version 22 writes as private data. Return as writer__event().
  */
 int writer__proc_status(struct writer *w, uint64_t m, uint64_t p, enum trace_proc_status status);
 int writer__go_status(struct writer *w, uint64_t m, uint64_t g, enum trace_go_status status,
 		      uint32_t stack);
+
+/*
+ * The stack that belongs to a GoStatus which was written as an event, in version 22. Later versions write a
+ * GoStatusStack instead, and 0 is no stack: nothing is added. Returns as writer__event().
+ */
+int writer__start(struct writer *w, uint64_t g, uint32_t stack);
 
 /*
  * Adds a CPU sample of thread m at `time`, not before the previous sample. `p` may be UINT64_MAX

@@ -97,6 +97,27 @@ TEST(clear_removes_all_entries)
 }
 
 /* The first frame of a PC is used for all stacks. */
+TEST(starts_name_defined_stacks)
+{
+	struct trace_frame frame = { .pc = 1 };
+	struct dictionary d;
+
+	dictionary__init(&d);
+	assert_int_equal(dictionary__add_stack(&d, 7, &frame, 1), 0);
+	assert_int_equal(dictionary__add_stack(&d, 8, &frame, 1), 0);
+	assert_int_equal(dictionary__start(&d, 1), 0);
+	assert_int_equal(dictionary__add_start(&d, 1, 9), 0); /* undefined */
+	assert_int_equal(dictionary__add_start(&d, 1, 0), 0);
+	assert_int_equal(dictionary__start(&d, 1), 0);
+	assert_int_equal(dictionary__add_start(&d, 1, 7), 0);
+	assert_int_equal(dictionary__add_start(&d, 1, 8), 0); /* a second one */
+	assert_int_equal(dictionary__start(&d, 1), 7);
+	assert_int_equal(dictionary__start(&d, 2), 0);
+	dictionary__clear(&d);
+	assert_int_equal(dictionary__start(&d, 1), 0);
+	dictionary__deinit(&d);
+}
+
 TEST(first_frame_of_a_pc_is_used)
 {
 	const struct trace_frame one[] = { { .pc = 10, .line = 1 }, { .pc = 20, .line = 2 } };

@@ -315,6 +315,8 @@ TEST(corrupt_entries_are_rejected)
 	struct private_pair pair;
 	struct private_ticks ticks;
 	struct private_short sum = {};
+	struct private_start start;
+	struct trace_clock clock = {};
 	struct parts *p = no_parts();
 	struct description *d = NULL;
 	struct error err = {};
@@ -332,6 +334,17 @@ TEST(corrupt_entries_are_rejected)
 	b = buf__make("\1\1", 2);
 	assert_false(private_read__ticks(&b, &ticks));
 	assert_true(b.bad);
+	b = buf__make("\1\1\1", 3);
+	assert_false(private_read__snapshot(&b, &clock));
+	b = buf__make("\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\1\1\1",
+		      13); /* the time is negative */
+	assert_false(private_read__snapshot(&b, &clock));
+	assert_false(clock.known);
+	b = buf__make("\5\6\7", 3);
+	assert_true(private_read__start(&b, &start));
+	assert_true(start.g == 5 && start.stack == 6);
+	assert_false(private_read__start(&b, &start));
+	assert_true(b.bad && start.g == 5);
 	b = buf__make("\1\1\1\1", 4);
 	assert_false(private_read__add_short(&b, &sum));
 	assert_true(b.bad);

@@ -4,6 +4,7 @@
  */
 #include "unit/test.h"
 #include "format/private_read.h"
+#include "reader/semantics.h"
 #include "reader/start_functions.h"
 #include "rewrite/rewrite.h"
 
@@ -263,12 +264,101 @@ TEST(derived_steals_keep_their_times)
 	assert_true(nth_end(&cut, 0)->time > with_p->time);
 }
 
-/* 1.22 has no clock snapshots, but the recorder's private data has clocks. */
-TEST(clocks_from_private_data)
+/* Without coroutines, which 1.22 cannot contain. */
+static const char *write_plain(unsigned int version)
+{
+	const char *path = scratch("plain");
+
+	start_at(path, version, 1);
+	first_generation();
+	second_generation(22);
+	ok(trace_file__commit(x.file));
+	stop(NULL);
+	return path;
+}
+
+static void expect_equal(const struct seen_list *list, const struct seen_list *want)
+{
+	assert_int_equal(list->n, want->n);
+	for (size_t i = 0; i < list->n; i++)
+		assert_memory_equal(&list->at[i], &want->at[i], sizeof(list->at[i]));
+	assert_int_equal(list->syncs, want->syncs);
+	for (size_t i = 0; i < list->syncs; i++) {
+		assert_int_equal(list->clock[i].known, want->clock[i].known);
+		assert_int_equal(list->clock[i].time, want->clock[i].time);
+		assert_int_equal(list->clock[i].mono, want->clock[i].mono);
+		assert_int_equal(list->clock[i].sec, want->clock[i].sec);
+		assert_int_equal(list->clock[i].nsec, want->clock[i].nsec);
+	}
+}
+
+/* Clocks and the stacks of statuses are in the private data of versions that have no event for them. */
+TEST(older_versions_keep_clocks_and_stacks)
+{
+	static struct seen_list want, list;
+	char path[64];
+
+	read_all(write_plain(25), &want);
+	assert_int_equal(want.clock[1].nsec, 2000);
+	for (unsigned int version = 22; version <= 23; version++) {
+		read_all(part(write_plain(version), 25, INT64_MIN, 0), &list);
+		expect_equal(&list, &want);
+		snprintf(path, sizeof(path), "%s", part(write_plain(25), version, INT64_MIN, 0));
+		read_all(part(path, 25, INT64_MIN, 0), &list);
+		expect_equal(&list, &want);
+		snprintf(path, sizeof(path), "%s",
+			 part(write_plain(version), version, INT64_MIN, 0));
+		read_all(part(path, 25, INT64_MIN, 0), &list);
+		expect_equal(&list, &want);
+	}
+}
+
+/* As Go's reader delivers them: without what is in private data */
+TEST(older_versions_as_go)
+{
+	struct error err = {};
+	struct trace_event ev;
+	struct semantics m;
+	struct reader *r;
+	struct input *in;
+
+	for (unsigned int as_go = 0; as_go < 2; as_go++) {
+		unsigned int clocks = 0, stacks = 0;
+
+		ok(input__open(&in, write_plain(22), &err));
+		ok(reader__open(&r, in, &(struct reader_opts){ .as_go = as_go }, &err));
+		while (reader__next(r, &ev, &err) > 0) {
+			semantics__of(&ev, &m);
+			clocks += ev.type == EV_SYNC && ev.sync->clock.known;
+			if (ev.type == EV_GO_STATUS && m.stack) {
+				stacks++;
+				assert_int_equal(m.transition_stack, m.stack);
+				assert_true(dictionary__frames(ev.dictionary, m.stack) == 2);
+				assert_true(ev.arg[0] == 1 || ev.arg[0] == 4);
+			}
+		}
+		reader__destroy(r);
+		assert_int_equal(clocks, as_go ? 0 : 2);
+		assert_int_equal(stacks, as_go ? 0 : 2);
+	}
+}
+
+/* Traces of older recorders have no snapshot, but the time base of each generation. */
+TEST(clocks_from_ticks)
 {
 	static struct seen_list list;
+	const char *path = scratch("ticks");
 
-	read_all(part(write_example(22), 25, INT64_MIN, 0), &list);
+	start_at(path, 22, 1);
+	ok(writer__open(x.w, 1000, 0));
+	ok(private__ticks(x.w, 64, 1000, 5000000001000));
+	ok(writer__proc_status(x.w, 10, 0, PROC_RUNNING));
+	ok(writer__close(x.w));
+	ok(writer__open(x.w, 2000, 0));
+	ok(writer__close(x.w));
+	ok(trace_file__commit(x.file));
+	stop(NULL);
+	read_all(part(path, 25, INT64_MIN, 0), &list);
 	assert_int_equal(list.clock[0].mono, 1000);
 	assert_int_equal(list.clock[0].sec, 5000);
 	assert_int_equal(list.clock[0].nsec, 1000);

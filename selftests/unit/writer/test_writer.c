@@ -21,11 +21,16 @@ static void smallest(unsigned int version, const uint8_t *want, size_t len)
 #define NO_THREAD 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01
 #define FREQUENCY 8, 0xa8, 0xd6, 0xb9, 0x07 /* 15625000 */
 #define SNAPSHOT  51, 0, 0x80, 0x05, 3, 5   /* 640 ns, 3 s, 5 ns */
-#define STATUS	  1, 1, NO_THREAD, 10, 0x84, 0x80, 0, 13, 0, 3, 2
+/* Before 1.25 the snapshot is a record of private data, the only string. */
+#define SNAPSHOT_STRING                                                                            \
+	1, 1, NO_THREAD, 10, 0x9c, 0x80, 0, 4, 5, 1, 24, 0, 'g', 'o', 't', 'r', 'a', 'c', 'e',     \
+		'-', 'b', 'p', 'f', '/', '1', ' ', 17, 0, 0, 0x80, 5, 0x80, 5, 3, 5
+#define STATUS 1, 1, NO_THREAD, 10, 0x84, 0x80, 0, 13, 0, 3, 2
 
 TEST(smallest_generation)
 {
-	static const uint8_t v22[] = { 1, 1, NO_THREAD, 10, 0x85, 0x80, 0, FREQUENCY, STATUS };
+	static const uint8_t v22[] = { 1, 1,	     NO_THREAD,	      10,    0x85, 0x80,
+				       0, FREQUENCY, SNAPSHOT_STRING, STATUS };
 	static const uint8_t v25[] = { 1, 1,  NO_THREAD, 10,	   0x8c,  0x80,
 				       0, 50, FREQUENCY, SNAPSHOT, STATUS };
 	static const uint8_t v26[] = { 1, 1,  NO_THREAD, 10,	   0x8c,   0x80,
@@ -110,6 +115,14 @@ TEST(versions_gate_events)
 	assert_true(writer__size(x.w) > 0);
 }
 
+/* Private data, of which the bytes are those of gotrace-private(5). */
+static void expect_starts(bool any)
+{
+	static const char record[] = "\0gotrace-bpf/1 \x12\0\0\x09\x01"; /* goroutine 9, stack 1 */
+
+	assert_int_equal(!!memmem(x.bytes.data, x.bytes.len, record, sizeof(record) - 1), any);
+}
+
 TEST(statuses_with_and_without_stack)
 {
 	struct intern_frame f = { .pc = 77 };
@@ -132,6 +145,7 @@ TEST(statuses_with_and_without_stack)
 		assert_int_equal(e[1].type, EV_GO_STATUS);
 		assert_int_equal(e[1].arg[2], 4);
 		assert_int_equal(writer__stats(x.w)->by_type[e[0].type], version == 22 ? 2 : 1);
+		expect_starts(version == 22);
 		stop(NULL);
 	}
 }
