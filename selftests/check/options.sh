@@ -149,7 +149,7 @@ started() # ARGUMENTS
 	timeout 60 $GOTRACE record -o "$tmp/o.trace" --stats "$tmp/o.json" "$@" \
 		-- build/targets/"$ORACLE_GO"/tiny -duration 300ms &&
 		check_trace "$tmp/o.trace" && [ "$(stat_of repairs "$tmp/o.json")" = 0 ] &&
-		build/reference/summary "$tmp/o.trace" | grep -q runtime.main
+		build/reference/summary "$tmp/o.trace" | grep -q main.main
 }
 
 started_and_gone() # exits before the first snapshot

@@ -114,7 +114,7 @@ command_recorded()
 {
 	rm -f "$tmp/x.trace"
 	timeout 60 $GOTRACE record -o "$tmp/x.trace" --stats "$tmp/x.json" -- "$@" &&
-		check_trace "$tmp/x.trace" && build/reference/summary "$tmp/x.trace" | grep runtime.main &&
+		check_trace "$tmp/x.trace" && build/reference/summary "$tmp/x.trace" | grep main.main &&
 		[ "$(stat_of repairs "$tmp/x.json")" = 0 ]
 }
 

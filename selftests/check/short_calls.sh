@@ -70,7 +70,7 @@ stated()
 	local command calls
 	build/gotrace stat --json "$RECORDED" >"$tmp/stat" && calls=$(short_of calls "$tmp/stat") && [ "$calls" -gt 1000 ] &&
 		build/gotrace stat "$RECORDED" | grep -q "^short calls  left out below 1.000ms: $calls system calls, " || return 1
-	for command in 'latency' 'goroutines' 'histogram --of syscall' 'waits' 'profile syscall' 'path --function runtime.main'; do
+	for command in 'latency' 'goroutines' 'histogram --of syscall' 'waits' 'profile syscall' 'path --function main.main'; do
 		# shellcheck disable=SC2086 # words
 		build/gotrace $command "$RECORDED" 2>&1 >"$tmp/out" | grep -q 'system calls below 1 ms are not in the trace' ||
 			{ echo "$command does not report it"; return 1; }

@@ -37,7 +37,7 @@ of_many()
 		group_by(.) | max_by(length)[0]'
 }
 
-main_of() { $READER goroutines --all --json "$1" | jq -er '[.goroutines[] | select(.name == "runtime.main").id][0]'; }
+main_of() { $READER goroutines --all --json "$1" | jq -er '[.goroutines[] | select(.name == "main.main").id][0]'; }
 
 ktap_start
 if try "a recording" recorded a -n 8 && try "another one" recorded b -n 12; then
@@ -57,7 +57,7 @@ if try "a recording" recorded a -n 8 && try "another one" recorded b -n 12; then
 	try "another SHARE of top is detected" detects 's/^( +[^ ]+ +)([0-9.]+%  [A-Z])/\11\2/' top $a
 	try "another PER S is detected" detects 's/^( +[0-9]+ +)([0-9]+\.[0-9] .*GET)/\11\2/' top $a
 	try "another SHARE of path is detected" detects 's/^( +[^ ]+ +)([0-9.]+%)/\11\2/' path $a "$main"
-	try "another function of path is detected" detects 's/"function":( ?)"runtime.main"/"function":\1"main.main"/' path $a "$main"
+	try "another function of path is detected" detects 's/"function":( ?)"main.main"/"function":\1"runtime.main"/' path $a "$main"
 	try "another DIFFERENCE is detected" detects 's/^( +[^ ]+ +[^ ]+ +)([0-9])/\11\2/' extremes $a "$many"
 	try "another SHARE of goroutines is detected" detects 's/([0-9.]+%  )/1\1/' extremes $a "$many"
 	try "another function of goroutines is detected" detects 's/"function": ?"/&x/' extremes $a "$many"

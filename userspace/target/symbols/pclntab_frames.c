@@ -166,6 +166,24 @@ static int frames(void *ctx, uint64_t pc, struct sym_frame *ret)
 	return n;
 }
 
+/*
+ * The main goroutine starts in runtime.main, which the runtime's tracer omits from its stacks, so that Go's
+ * tools name it after main.main. Package main is at the end of the program, where the search begins; an
+ * index of all names would cost more.
+ */
+static bool find_main(struct pclntab *pt, struct func_info *ret)
+{
+	struct func_info f;
+
+	for (size_t i = pt->nfunc; i-- > 0;) {
+		if (!pclntab__info(pt, i, &f) || strcmp(pclntab__name(pt, f.name), "main.main"))
+			continue;
+		*ret = f;
+		return true;
+	}
+	return false;
+}
+
 /* As runtime.startPCForTrace: funcdata of a `go` statement's wrapper name the wrapped function. */
 static int start_frame(void *ctx, uint64_t startpc, struct sym_frame *ret)
 {
@@ -184,6 +202,8 @@ static int start_frame(void *ctx, uint64_t startpc, struct sym_frame *ret)
 		if (!pclntab__search(pt, pc, &index) || !pclntab__info(pt, index, &f))
 			return 0;
 	}
+	if (!strcmp(pclntab__name(pt, f.name), "runtime.main") && find_main(pt, &f))
+		pc = f.entry;
 	expand(pt, &f, pc, all);
 	*ret = all[0];
 	return 1;

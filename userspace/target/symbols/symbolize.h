@@ -39,8 +39,9 @@ struct symbolizer {
 	 */
 	int (*frames)(void *ctx, uint64_t pc, struct sym_frame *frames);
 	/*
-	 * Writes the frame that names a goroutine with this start PC: the function itself, or the
-	 * one that a compiler-made `gowrap` calls. Returns 1, or 0 if unknown.
+	 * Writes the frame that names a goroutine with this start PC: the function itself, the one
+	 * that a compiler-made `gowrap` calls, or main.main, which runtime.main calls. Returns 1, or 0
+	 * if unknown.
 	 */
 	int (*start)(void *ctx, uint64_t startpc, struct sym_frame *frame);
 };
