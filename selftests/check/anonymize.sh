@@ -25,7 +25,7 @@ names_of()
 {
 	"$READER" convert --force "$1" -o "$tmp/v2.trace" 2>/dev/null && "$READER" text "$tmp/v2.trace" >"$tmp/text" || return 1
 	sed -n 's/^\tdata="\(.*\)"$/\1/p' "$tmp/text" | grep -v '^\\x00gotrace-bpf' | LC_ALL=C sort -u >"$tmp/strings"
-	"$READER" events --json "$tmp/v2.trace" | jq -r 'select(.reason != null).reason, select(.label != null).label,
+	"$READER" events --json "$tmp/v2.trace" | jq -r 'select(.reason != null).reason, select(.label != null and (.label | startswith("GC ("))).label,
 		(select(.name != null and (.event | test("Range"))).name)' | LC_ALL=C sort -u >"$tmp/reasons"
 	"$READER" events --json "$tmp/v2.trace" | jq -r 'select(.name != null).name | capture("^stop-the-world \\((?<r>.*)\\)$").r' |
 		LC_ALL=C sort -u >>"$tmp/reasons"

@@ -15,10 +15,17 @@ messages()
 		jq -r --arg category "$1" 'select(.category == $category) | [.g, .message] | @json' | sort -s -t, -k1,1
 }
 
+# Goroutine and set of each change of labels; those of GC workers are not the program's
+sets()
+{
+	build/gotrace events --json "$RECORDED" |
+		jq -r 'select(.kind == "Label" and (.label | startswith("GC (") | not)) | [.g, .label] | @json' | sort -s -t, -k1,1
+}
+
 recorded() # GO "OPTIONS"
 {
 	when_live="pause 200" record_target labels "$1" "$2" && check_trace "$RECORDED" && messages expected >"$tmp/expected" &&
-		messages "goroutine labels" >"$tmp/labels" && cmp "$tmp/expected" "$tmp/labels" &&
+		sets >"$tmp/labels" && cmp "$tmp/expected" "$tmp/labels" &&
 		[ "$(wc -l <"$tmp/labels")" = "$(jq .changes "$tmp/labels.done")" ] &&
 		[ "$(stat_of 'dropped + .lost + .text_misses' "$tmp/labels.json")" = 0 ]
 }
@@ -31,7 +38,7 @@ replayed()
 
 left_out() # "OPTIONS" LOGS: how many logs the program's own tracing leaves
 {
-	record_target labels "$ORACLE_GO" "$1" && [ -z "$(messages "goroutine labels")" ] &&
+	record_target labels "$ORACLE_GO" "$1" && [ -z "$(sets)" ] &&
 		[ "$(messages expected | wc -l)" = "${2-$(jq .changes "$tmp/labels.done")}" ]
 }
 
@@ -84,7 +91,7 @@ patterns()
 forged() # GO
 {
 	when_live="pause 200" record_target labels "$1" "" -forged -n 20 && check_trace "$RECORDED" &&
-		messages "goroutine labels" | jq -s --slurpfile done "$tmp/labels.done" -e \
+		sets | jq -s --slurpfile done "$tmp/labels.done" -e \
 			'length >= $done[0].changes and all(.[]; .[1] == "" or (.[1] | endswith("...")))' &&
 		[ "$(stat_of 'dropped + .lost' "$tmp/labels.json")" = 0 ]
 }

@@ -141,8 +141,8 @@ keeps_labels()
 	for file in $(traces | tail -n +2); do
 		build/gotrace events --json "$file" >"$tmp/events.json" || return 1
 		[ -z "$(jq -n 'first(inputs | select(.category == "still")) | 1' "$tmp/events.json")" ] || files=$((files + 1))
-		jq -n -e 'reduce (inputs | select(.category)) as $e ({ set: {}, wrong: 0 };
-			if $e.category == "goroutine labels" then .set["\($e.g)"] = $e.message
+		jq -n -e 'reduce (inputs | select(.category or .kind == "Label")) as $e ({ set: {}, wrong: 0 };
+			if $e.kind == "Label" then .set["\($e.g)"] = $e.label
 			elif $e.category == "still" and .set["\($e.g)"] != $e.message then .wrong += 1 else . end) | .wrong == 0' "$tmp/events.json" ||
 			return 1
 	done

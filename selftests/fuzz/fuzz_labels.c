@@ -60,9 +60,9 @@ int sink__labels(struct sink *sink, uint32_t seq, uint64_t time, uint64_t g, uin
 void boundary__emit(struct sequencer *s, struct thread *t, uint64_t time, enum ev type,
 		    unsigned int nargs, const uint64_t *args)
 {
-	struct trace_string text = intern__text_at(s->opts.intern, (uint32_t)args[2]);
+	struct trace_string text = intern__text_at(s->opts.intern, (uint32_t)args[0]);
 
-	if (type != EV_USER_LOG || nargs != 4 || args[0] || text.len > GT_TEXT_MAX)
+	if (type != EV_GO_LABEL || nargs != 1 || text.len > GT_TEXT_MAX)
 		abort();
 	if (!m.is_present) /* the recorder's own text, which is checked in sink__labels() */
 		check_text(text.data, text.len);

@@ -64,7 +64,7 @@ static void labels(struct world *w, struct sim_m *m)
 			    &(struct gt_label){ world__name(w, m), world__name(w, m), i, n });
 	if (!n)
 		world__emit(w, m, GT_LABEL, m->g->addr, &(struct gt_label){});
-	world__expect(w, EV_USER_LOG);
+	world__expect(w, EV_GO_LABEL);
 }
 
 void annotation__step(struct world *w, struct sim_m *m)

@@ -182,17 +182,18 @@ static int split(struct goroutine_tracker *t, struct tracked_goroutine *g,
 	return err ? err : t->client->enter(t->context, next, ev, &m);
 }
 
-int goroutine_tracker__log(struct goroutine_tracker *t, const struct trace_event *ev,
-			   const struct semantics *m)
+int goroutine_tracker__label(struct goroutine_tracker *t, const struct trace_event *ev,
+			     const struct semantics *m)
 {
 	struct tracked_goroutine *g = map__get(&t->goroutines, ev->g);
 	struct goroutine_labels labels;
+	struct trace_string text;
 	int err;
 
-	if (!g || !labels__are_set(m))
+	if (!g || !labels__are_set(m, &text))
 		return 0;
-	err = labels__read(t->select, t->names, m->message, &labels);
-	if (err == -EINVAL) /* a log of the program's own */
+	err = labels__read(t->select, t->names, text, &labels);
+	if (err == -EINVAL) /* a label or a log of the program's own */
 		return 0;
 	if (err || (labels.group == g->labels.group && labels.selected == g->labels.selected))
 		return err;

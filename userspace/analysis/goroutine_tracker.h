@@ -116,8 +116,8 @@ int goroutine_tracker__end(struct goroutine_tracker *t, struct tracked_goroutine
 /* The same for labels: of a goroutine that was created, and of one that sets its own. */
 void goroutine_tracker__inherit(struct goroutine_tracker *t, struct tracked_goroutine *g,
 				const struct trace_event *ev);
-int goroutine_tracker__log(struct goroutine_tracker *t, const struct trace_event *ev,
-			   const struct semantics *m);
+int goroutine_tracker__label(struct goroutine_tracker *t, const struct trace_event *ev,
+			     const struct semantics *m);
 
 /* The thread on which a state transition puts a goroutine; TRACE_NO_M: none. */
 static inline uint64_t transition__thread(const struct trace_event *ev)
@@ -193,8 +193,8 @@ goroutine_tracker__event(struct goroutine_tracker *t, const struct goroutine_cli
 		t->sync = time;
 		t->generations++;
 	}
-	if (t->select && m.kind == SEMANTICS_LOG) {
-		err = goroutine_tracker__log(t, ev, &m);
+	if (t->select && (m.kind == SEMANTICS_LABEL || m.kind == SEMANTICS_LOG)) {
+		err = goroutine_tracker__label(t, ev, &m);
 		if (err)
 			return err;
 	}

@@ -15,10 +15,16 @@ static bool text__is(struct trace_string text, const char *data, size_t len)
 	return text.len == len && !memcmp(text.data, data, len);
 }
 
-bool labels__are_set(const struct semantics *m)
+bool labels__are_set(const struct semantics *m, struct trace_string *ret)
 {
-	return m->kind == SEMANTICS_LOG &&
-	       text__is(m->name, LABELS_CATEGORY, sizeof(LABELS_CATEGORY) - 1);
+	if (m->kind == SEMANTICS_LABEL && !semantics__is_worker_label(m))
+		*ret = m->name;
+	else if (m->kind == SEMANTICS_LOG &&
+		 text__is(m->name, LABELS_CATEGORY, sizeof(LABELS_CATEGORY) - 1))
+		*ret = m->message;
+	else
+		return false;
+	return true;
 }
 
 /*

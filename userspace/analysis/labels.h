@@ -2,8 +2,7 @@
 /*
  * Labels of goroutines: what --label and --by label:KEY (select.h) need of a set.
  *
- * Upstream: logs of category LABELS_CATEGORY, which `gotrace-bpf record` writes when a goroutine gets
- * labels (text/labels.h). Downstream: goroutine_tracker.c, which passes them on to goroutines that
+ * Upstream: the labels that `gotrace-bpf record` writes when a goroutine gets others (text/labels.h). Downstream: goroutine_tracker.c, which passes them on to goroutines that
  * are created, and select_events.c of the commands.
  */
 #ifndef ANALYSIS_LABELS_H
@@ -19,8 +18,11 @@ struct goroutine_labels {
 	bool selected;	/* each --label holds, or there is none */
 };
 
-/* Whether the log sets labels. */
-bool labels__are_set(const struct semantics *m);
+/*
+ * Whether the event sets the labels of its goroutine, and if so, the set. The label of a GC worker is none of
+ * these.
+ */
+bool labels__are_set(const struct semantics *m, struct trace_string *ret);
 
 /*
  * Reads a set: the message of a log, or "" for none. 0, -ENOMEM, or -EINVAL with *ret unchanged: the

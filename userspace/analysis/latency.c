@@ -229,7 +229,6 @@ static int range__event(void *context, const struct trace_event *ev, const struc
 /* The runtime labels mark workers whenever they start to run. */
 static int other__event(void *context, const struct trace_event *ev, const struct semantics *m)
 {
-	static const char prefix[] = "GC (";
 	struct latency *l = context;
 	struct live *g;
 	int err;
@@ -240,11 +239,11 @@ static int other__event(void *context, const struct trace_event *ev, const struc
 	if (m->kind != SEMANTICS_LABEL)
 		return 0;
 	g = goroutine_tracker__find(&l->tracker, m->id);
-	err = g ? part__add(l, g) : 0;
-	if (err || !g)
-		return err;
+	if (!g || (!g->label && !semantics__is_worker_label(m)))
+		return 0;
+	err = part__add(l, g);
 	g->label = 0;
-	if (m->name.len >= sizeof(prefix) && !memcmp(m->name.data, prefix, sizeof(prefix) - 1))
+	if (!err && semantics__is_worker_label(m))
 		err = naming__kind(&l->naming, m, &g->label);
 	return err;
 }

@@ -368,6 +368,9 @@ static int other__event(void *context, const struct trace_event *ev, const struc
 	case SEMANTICS_METRIC:
 		export__metric(e, m);
 		break;
+	case SEMANTICS_LABEL:
+		export__label(e, ev, m);
+		break;
 	case SEMANTICS_LOG:
 		export__log(e, ev, m);
 		break;

@@ -9,8 +9,10 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "analysis/labels.h"
 #include "export/export_impl.h"
 #include "lib/array.h"
+#include "text/labels.h"
 
 struct exported_task {
 	struct tracked_task task;
@@ -123,4 +125,13 @@ void export__log(struct export *e, const struct trace_event *ev, const struct se
 	if (m->task)
 		add_number(&instant, "task", m->task);
 	lane__instant(e, &g->lane, &instant);
+}
+
+/* The label of a GC worker is not shown. */
+void export__label(struct export *e, const struct trace_event *ev, const struct semantics *m)
+{
+	struct semantics log = { .name = text_of(LABELS_CATEGORY) };
+
+	if (labels__are_set(m, &log.message))
+		export__log(e, ev, &log);
 }

@@ -197,5 +197,6 @@ void export__count_until(struct export *e, int64_t time);
 
 extern const struct annotation_client export_annotations;
 void export__log(struct export *e, const struct trace_event *ev, const struct semantics *m);
+void export__label(struct export *e, const struct trace_event *ev, const struct semantics *m);
 
 #endif

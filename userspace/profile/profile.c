@@ -368,7 +368,7 @@ static int other__event(void *context, const struct trace_event *ev, const struc
 	}
 	if (m->kind == SEMANTICS_STACK_SAMPLE && p->opts.kind == PROFILE_CPU)
 		return add_cpu_sample(p, ev, m);
-	return m->kind == SEMANTICS_LABEL ? profile_gc__label(p, m) : 0;
+	return semantics__is_worker_label(m) ? profile_gc__label(p, m) : 0;
 }
 
 static const struct goroutine_client client = {

@@ -98,6 +98,14 @@ static const struct event_row rows[EV_END] = {
 	[EV_SPAN... EV_GOROUTINE_STACK_FREE] = { SEMANTICS_EXPERIMENTAL },
 };
 
+bool semantics__is_worker_label(const struct semantics *m)
+{
+	static const char prefix[] = "GC (";
+
+	return m->kind == SEMANTICS_LABEL && m->name.len >= sizeof(prefix) &&
+	       trace_string__begins(m->name, prefix);
+}
+
 /* The reader permits status 0. */
 uint8_t semantics__go_state(uint64_t status)
 {

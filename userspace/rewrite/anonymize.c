@@ -224,8 +224,7 @@ struct anonymous_label {
 	char key[ANONYMOUS_MAX], value[ANONYMOUS_MAX];
 };
 
-/* The labels of a goroutine with other keys and values; of another text nothing remains. */
-static int anonymize_labels(struct anonymizer *a, struct trace_string *message)
+int anonymizer__labels(struct anonymizer *a, struct trace_string *message)
 {
 	struct labels_reader r = labels_reader__make(*message);
 	struct anonymous_label labels[LABELS_MAX];
@@ -262,7 +261,7 @@ int anonymizer__log(struct anonymizer *a, struct trace_string *category,
 		    struct trace_string *message)
 {
 	if (trace_string__equals(*category, LABELS_CATEGORY))
-		return anonymize_labels(a, message);
+		return anonymizer__labels(a, message);
 	if (trace_string__equals(*category, "status") && is_status(*message))
 		return 0;
 	*message = (struct trace_string){ "", 0 };

@@ -50,6 +50,8 @@ struct trace_string anonymizer__name(struct anonymizer *a, enum anonymous what,
 /* Replaces the function and the file of a frame of a stack. */
 void anonymizer__frame(struct anonymizer *a, struct trace_string *function,
 		       struct trace_string *file);
+/* Replaces the labels of a goroutine (text/labels.h); of another text nothing remains. 0 or -ENOMEM. */
+int anonymizer__labels(struct anonymizer *a, struct trace_string *text);
 /* Replaces the category and the message of a log. 0 or -ENOMEM. */
 int anonymizer__log(struct anonymizer *a, struct trace_string *category,
 		    struct trace_string *message);

@@ -118,6 +118,12 @@ static bool convert_names(struct rewrite *r, enum ev type, uint64_t *arg)
 		category = rw_tables__string(r, arg[1]);
 		arg[1] = intern(r, anonymizer__name(names, ANONYMOUS_REGION, category));
 		return true;
+	case EV_GO_LABEL:
+		message = rw_tables__string(r, arg[0]);
+		if (!trace_string__begins(message, "GC ("))
+			rw__set_error(r, anonymizer__labels(names, &message));
+		arg[0] = intern(r, message);
+		return true;
 	case EV_USER_LOG:
 		category = rw_tables__string(r, arg[1]);
 		message = rw_tables__string(r, arg[2]);

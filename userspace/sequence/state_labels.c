@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Labels of goroutines (runtime/pprof.Do, SetGoroutineLabels): a log of the category LABELS_CATEGORY
- * with the new set, `key="value", key2="value2"`, sorted by key; empty: the goroutine has none.
+ * Labels of goroutines (runtime/pprof.Do, SetGoroutineLabels): a GoLabel with the new set, `key="value",
+ * key2="value2"`, sorted by key; empty: the goroutine has none. Go's tools show it with the goroutine's
+ * name; a log would be shown as the event of a task 0.
  *
  * The records of a set, one for each label, come one after the other from one thread. If one is
  * missing, the set is dropped. A label that cannot be written as a whole is left out, and the message
  * then ends with "...": keys and values are never truncated. Upstream: state.c and texts.c.
- * Downstream: boundary__emit(). analysis/labels.c reads the logs.
+ * Downstream: boundary__emit(). analysis/labels.c reads the events.
  *
  * Each file of a continuous recording is to be read alone: the labels that goroutines have when it
  * begins are written in it again, like those from before the window.
@@ -216,8 +217,7 @@ void labels__write_present(struct sequencer *s, struct thread *t, uint64_t time)
 	p = map__get(&s->user.present, t->g->id);
 	if (!p)
 		return;
-	EMIT(s, t, time, EV_USER_LOG, 0, intern__cstring(in, LABELS_CATEGORY),
-	     intern__transient(in, p->text, p->len), 0);
+	EMIT(s, t, time, EV_GO_LABEL, intern__transient(in, p->text, p->len));
 	if (!map__get(&s->user.kept, p->goid))
 		keep(s, p->goid, p->text, p->len);
 	forget(s, p);
@@ -265,8 +265,7 @@ static void emit_labels(struct step *st, const struct label_set *set)
 
 	labels__forget_goroutine(st->s, st->t->g->id);
 	keep(st->s, st->t->g->id, message, len);
-	STEP_EMIT(st, EV_USER_LOG, 0, intern__cstring(in, LABELS_CATEGORY),
-		  intern__transient(in, message, len), step__stack(st, 0));
+	STEP_EMIT(st, EV_GO_LABEL, intern__transient(in, message, len));
 }
 
 enum apply_result apply_label(struct step *st)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The labels of a goroutine as one text, the message of a log of category LABELS_CATEGORY:
+ * The labels of a goroutine as one text, that of a GoLabel; in traces of gotrace-bpf 0.1 the message of a
+ * log of category LABELS_CATEGORY:
  *
  *	endpoint="/search", user="a b"
  *

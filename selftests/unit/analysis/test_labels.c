@@ -105,19 +105,29 @@ TEST(groups)
 	assert_int_equal(intern__text_at(names, none.group).len, strlen("(no key)"));
 }
 
-/* A log of the program's own in the same category changes nothing. */
+/* A log of the program's own in the same category changes nothing, nor does the label of a GC worker. */
 TEST(no_set)
 {
 	struct selection s = { .by_label = "a" };
 	struct goroutine_labels labels = { .group = 77 };
-	struct semantics m = { .kind = SEMANTICS_LOG, .name = text("goroutine labels") };
+	struct semantics m = { .kind = SEMANTICS_LOG,
+			       .name = text("goroutine labels"),
+			       .message = text("a=\"1\"") };
+	struct trace_string set = {};
 
-	assert_true(labels__are_set(&m));
+	assert_true(labels__are_set(&m, &set));
+	assert_ptr_equal(set.data, m.message.data);
 	m.name.len--;
-	assert_false(labels__are_set(&m));
+	assert_false(labels__are_set(&m, &set));
 	m.name.len++;
 	m.kind = SEMANTICS_REGION_BEGIN;
-	assert_false(labels__are_set(&m));
+	assert_false(labels__are_set(&m, &set));
+	m.kind = SEMANTICS_LABEL;
+	m.name = text("GC (idle)");
+	assert_false(labels__are_set(&m, &set));
+	m.name = text("GC=\"1\"");
+	assert_true(labels__are_set(&m, &set));
+	assert_ptr_equal(set.data, m.name.data);
 	assert_int_equal(labels__read(&s, names, text("a=\"1\", hello"), &labels), -EINVAL);
 	assert_int_equal(labels.group, 77);
 }

@@ -194,6 +194,10 @@ TEST(logs)
 		assert_int_equal(anonymizer__log(&a, &category, &message), 0);
 		assert_true(is(category, kept[i].want_category) && is(message, kept[i].want));
 	}
+	message = text("secret=\"1\", secrets=\"secret\", ...");
+	assert_int_equal(anonymizer__labels(&a, &message), 0);
+	assert_true(begins(message, "key_") && !memmem(message.data, message.len, "secret", 6) &&
+		    memmem(message.data, message.len, ", ...", 5));
 	category = text("secret");
 	message = text("503");
 	assert_int_equal(anonymizer__log(&a, &category, &message), 0);

@@ -34,11 +34,11 @@ TEST(sets)
 	say(GT_TEXT_ONCE | 5, "k1");
 	say(GT_TEXT_ONCE | 6, "v1");
 	label(1, GT_TEXT_ONCE | 5, GT_TEXT_ONCE | 6, 0, 1, false);
-	expect("m1 UserLog 0 \"goroutine labels\" \"another=\"\", key=\"v\"\" -\n"
-	       "m1 UserLog 0 \"goroutine labels\" \"key=\"another\", ...\" -\n"
-	       "m1 UserLog 0 \"goroutine labels\" \"\" -\n"
-	       "m1 UserLog 0 \"goroutine labels\" \"...\" -\n"
-	       "m1 UserLog 0 \"goroutine labels\" \"k1=\"v1\"\" -\n");
+	expect("m1 GoLabel \"another=\"\", key=\"v\"\"\n"
+	       "m1 GoLabel \"key=\"another\", ...\"\n"
+	       "m1 GoLabel \"\"\n"
+	       "m1 GoLabel \"...\"\n"
+	       "m1 GoLabel \"k1=\"v1\"\"\n");
 	assert_int_equal(stats()->text_misses, 0);
 	assert_int_equal(stats()->dropped, 0);
 	expect_no_repair();
@@ -51,8 +51,8 @@ TEST(lost_texts)
 	label(1, KEY, LOST, 0, 2, false);
 	label(1, OTHER, VALUE, 1, 2, false);
 	label(1, GT_TEXT_UNREAD, VALUE, 0, 1, false);
-	expect("m1 UserLog 0 \"goroutine labels\" \"another=\"v\", ...\" -\n"
-	       "m1 UserLog 0 \"goroutine labels\" \"...\" -\n");
+	expect("m1 GoLabel \"another=\"v\", ...\"\n"
+	       "m1 GoLabel \"...\"\n");
 	assert_int_equal(stats()->text_misses, 2);
 }
 
@@ -69,7 +69,7 @@ TEST(lost_records)
 	label(1, OTHER, VALUE, 1, 0, false);
 	label(1, OTHER, VALUE, 0, GT_LABELS_MAX + 1, false);
 	label(1, KEY, VALUE, 0, 2, false);
-	expect("m1 UserLog 0 \"goroutine labels\" \"another=\"v\"\" -\n");
+	expect("m1 GoLabel \"another=\"v\"\"\n");
 	assert_int_equal(stats()->dropped, 5);
 }
 
@@ -120,17 +120,17 @@ TEST(from_before)
 	       "status - g4 1 f4\n"
 	       "m1 ProcStart p0 #1\n"
 	       "m1 GoStart g1 #1\n"
-	       "m1 UserLog 0 \"goroutine labels\" \"key=\"v\"\" -\n"
+	       "m1 GoLabel \"key=\"v\"\"\n"
 	       "m2 ProcStart p1 #1\n"
 	       "m2 GoStart g2 #1\n"
-	       "m2 UserLog 0 \"goroutine labels\" \"of=\"g\"\" -\n"
+	       "m2 GoLabel \"of=\"g\"\"\n"
 	       "m2 GoStop \"runtime.Gosched\" -\n"
 	       "m2 GoStart g4 #1\n"
 	       "m2 GoStop \"runtime.Gosched\" -\n"
 	       "m2 GoStart g2 #2\n"
 	       "m1 GoStop \"runtime.Gosched\" -\n"
 	       "m1 GoStart g3 #1\n"
-	       "m1 UserLog 0 \"goroutine labels\" \"of=\"g\"\" -\n");
+	       "m1 GoLabel \"of=\"g\"\"\n");
 	expect_no_repair();
 	expect_no_repair();
 }
@@ -185,8 +185,8 @@ static void run_instead(unsigned int from, unsigned int g)
 	execute(1, g);
 }
 
-#define KEY_IS_V "m1 UserLog 0 \"goroutine labels\" \"key=\"v\"\" -\n"
-#define OF_IS_G	 "m1 UserLog 0 \"goroutine labels\" \"of=\"g\"\" -\n"
+#define KEY_IS_V "m1 GoLabel \"key=\"v\"\"\n"
+#define OF_IS_G	 "m1 GoLabel \"of=\"g\"\"\n"
 #define YIELDED	 "m1 GoStop \"runtime.Gosched\" -\n"
 
 /*

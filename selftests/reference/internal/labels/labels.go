@@ -9,9 +9,6 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// Category is that of the logs by which goroutines get labels.
-const Category = "goroutine labels"
-
 // None is the value of goroutines without the label.
 const None = "\x00none"
 
@@ -142,8 +139,8 @@ func (m *Model) Event(ev *trace.Event) {
 	switch {
 	case ev.Kind() == trace.EventStateTransition && concerned(ev) != trace.NoGoroutine:
 		m.transition(ev)
-	case ev.Kind() == trace.EventLog && ev.Log().Category == Category:
-		set, ok := Parse(ev.Log().Message)
+	case ev.Kind() == trace.EventLabel: // that of a GC worker is no set
+		set, ok := Parse(ev.Label().Label)
 		g := m.gs[ev.Goroutine()]
 		if value := m.value(set); ok && g != nil && value != g.value {
 			m.leave(g)
