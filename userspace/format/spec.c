@@ -157,3 +157,10 @@ unsigned int spec__parse_version(const char *text)
 	TRACE_VERSIONS(FIND, , )
 	return 0;
 }
+
+unsigned int spec__version_for(unsigned int minor)
+{
+	if (minor < 22 || minor >= 25)
+		return 25;
+	return minor == 22 ? 22 : 23;
+}

@@ -150,7 +150,6 @@ bool spec__in_version(const struct ev_spec *spec, unsigned int version);
 /* clang-format on */
 #define TRACE_VERSION_OLDEST	     22
 #define TRACE_VERSION_NEWEST	     26
-#define TRACE_VERSION_DEFAULT	     25 /* of the traces that gotrace-bpf writes */
 
 #define TRACE_VERSION_STRING(number) "1." #number
 #define TRACE_VERSION_TEXT(version)  TRACE_VERSION_STRING(version) /* 25: "1.25" */
@@ -159,6 +158,12 @@ bool spec__in_version(const struct ev_spec *spec, unsigned int version);
 
 bool spec__version_known(unsigned int version);
 unsigned int spec__parse_version(const char *text); /* "1.25" to 25; 0: no such version */
+/*
+ * The version that the recorder writes for programs of Go 1.`minor`, so that `go tool trace` of that
+ * release opens the file: 22, 23 or 25. Releases before 1.22 have another format; their files are for
+ * newer tools.
+ */
+unsigned int spec__version_for(unsigned int minor);
 /* Format of the message about such a text, for the commands. */
 #define TRACE_VERSION_UNKNOWN "unknown trace format '%s': must be " TRACE_VERSION_LIST(" or ")
 

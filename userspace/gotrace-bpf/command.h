@@ -28,8 +28,7 @@ RECORDER_VERBS(DECLARE)
 #define VERBOSE_OPTION                                                                             \
 	{ "verbose", 'v', NULL, 0, "print more, also the kernel's log of rejected programs", 0 }
 #define FORMAT_HELP                                                                                \
-	"first Go release that can read the trace (default: " TRACE_VERSION_TEXT(                  \
-		TRACE_VERSION_DEFAULT) ")"
+	"first Go release that can read the trace (default: one that the program's release reads)"
 
 /* The PID that the command line gives, or that of the only process of this name (named.h). */
 int parse_pid(const char *text);

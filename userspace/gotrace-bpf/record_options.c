@@ -338,7 +338,6 @@ void record__defaults(struct record_args *ret)
 		.sets = SITE_SETS_DEFAULT,
 		.stack_depth = GT_STACK_MAX,
 		.sample_hz = SAMPLER_HZ_DEFAULT,
-		.version = TRACE_VERSION_DEFAULT,
 		.tick = 1,
 		.keep = ROTATE_KEEP_DEFAULT,
 		.timeout_ns = 24 * 3600 * 1000000000ull,

@@ -224,6 +224,11 @@ struct chosen {
 	struct trigger_functions functions;
 };
 
+static unsigned int format_of(const struct record_args *a, const struct analysis *an)
+{
+	return a->version ?: spec__version_for(an->info.version.minor);
+}
+
 /* Without kernel events a condition of the flight recorder would never be met. */
 static bool needs_kernel(const struct record_args *a)
 {
@@ -240,7 +245,7 @@ static void set_flight(struct sink_opts *sink, const struct record_args *a,
 {
 	sink->path = a->output;
 	sink->flight = a->flight;
-	sink->flight.version = a->version;
+	sink->flight.version = format_of(a, an);
 	sink->flight.target = (struct file_target){ an->process.exe, an->process.pid };
 	sink->triggers = a->triggers;
 	sink->triggers.condition = a->condition;
@@ -260,7 +265,7 @@ static void set_rotation(struct sink_opts *sink, const struct recording *r,
 		.dir = a->output,
 		.every_ns = a->rotate_ns ?: UINT64_MAX, /* a window: one file */
 		.keep = a->keep,
-		.version = a->version,
+		.version = format_of(a, an),
 		.sharers = r->family ? &r->family->running : NULL,
 		.target = { .program = an->process.exe, .pid = an->process.pid },
 	};
@@ -309,7 +314,7 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 	struct recorder_opts opts = {
 		.sink = {
 			.path = names.output, .raw_path = a->raw ? names.raw : NULL,
-			.version = a->version, .tick_ns = a->tick,
+			.version = format_of(a, an), .tick_ns = a->tick,
 			.no_syscalls = !(a->sets & SITE_SET(SYSCALL)),
 			.max_names = (uint32_t)a->max_names,
 			.min_call_ns = a->min_call_ns,

@@ -32,9 +32,9 @@ struct record_args {
 	uint64_t sample_hz;  /* with set cpu */
 	uint64_t timeout_ns; /* of the flight recorder buffer */
 	int ready_fd;	     /* daemon: pipe to the parent, which waits for a byte; 0: none */
-	unsigned int version, tick;
-	unsigned int sets; /* bits, by enum site_set */
-	bool sets_given;   /* by --events */
+	unsigned int version, tick; /* version 0: by the release of the program */
+	unsigned int sets;	    /* bits, by enum site_set */
+	bool sets_given;	    /* by --events */
 	bool no_stacks, no_labels, force_perf, is_inline, follow, cpu_profile, daemonize;
 	bool format_given; /* by --tick or --format-version */
 	bool timeout_given;

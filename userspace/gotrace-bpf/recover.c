@@ -243,7 +243,7 @@ static int take(const struct arguments *a, struct kmod *kmod, struct error *erro
 
 int do_recover(int argc, char **argv, struct error *error)
 {
-	struct arguments a = { .sink = { .version = TRACE_VERSION_DEFAULT, .tick_ns = 1 } };
+	struct arguments a = { .sink = { .tick_ns = 1 } };
 	struct kmod *kmod = NULL;
 	int err;
 

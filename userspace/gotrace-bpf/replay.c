@@ -118,6 +118,7 @@ int replay__write_trace(const struct sink_opts *opts, struct replay *r, const ch
 				  facts->go_version);
 	err = layout__for_version(&version, &layout, error);
 	how.no_syscalls = facts->no_syscalls;
+	how.version = how.version ?: spec__version_for(version.minor);
 	if (!err)
 		err = sink__open(&sink, &how, error);
 	replay__symbolizer(r, &symbolizer);
@@ -147,7 +148,7 @@ static int replay(struct arguments *a, struct replay *r, struct error *error)
 
 int do_replay(int argc, char **argv, struct error *error)
 {
-	struct arguments a = { .sink = { .version = TRACE_VERSION_DEFAULT, .tick_ns = 1 } };
+	struct arguments a = { .sink = { .tick_ns = 1 } };
 	struct replay *r = NULL;
 	int err;
 

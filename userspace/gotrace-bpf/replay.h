@@ -21,7 +21,8 @@ enum { REPLAY_TICK = 1024, REPLAY_FORMAT, REPLAY_MIN_DURATION };
 		{ "min-duration", REPLAY_MIN_DURATION, "KIND:TIME", 0, MIN_DURATION_HELP, 0 }
 
 /*
- * Writes the trace of `r` to opts->path, in the format of opts->version and opts->tick_ns, without
+ * Writes the trace of `r` to opts->path, in the format of opts->version (0: by the release of the
+ * program) and opts->tick_ns, without
  * calls shorter than opts->min_call_ns; or with a cause, as a snapshot into the directory of
  * opts->flight. The other options are ignored. `name` is that of the raw file, for messages. 0, or a
  * negative errno and the reason.

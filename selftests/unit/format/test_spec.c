@@ -176,6 +176,19 @@ TEST(limits_equal_go)
 	assert_int_equal(EV_ARGS_MAX, 5);
 }
 
+/* `go tool trace` of a release reads its own version and older ones. */
+TEST(versions_for_releases)
+{
+	static const unsigned int want[][2] = { { 19, 25 }, { 21, 25 }, { 22, 22 },
+						{ 23, 23 }, { 24, 23 }, { 25, 25 },
+						{ 26, 25 }, { 27, 25 }, { 99, 25 } };
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+		assert_int_equal(spec__version_for(want[i][0]), want[i][1]);
+		assert_true(spec__version_known(want[i][1]));
+	}
+}
+
 TEST(versions_of_texts)
 {
 	static const char *const unknown[] = { "", "1", "1.2", "1.24", "1.27", "1.25.1", "22" };
