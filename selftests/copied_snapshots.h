@@ -29,6 +29,7 @@ static inline struct snapshot copied_snapshot(const struct snapshot *from)
 	copy.g = copied_array(from->g, from->ng, sizeof(*from->g));
 	copy.m = copied_array(from->m, from->nm, sizeof(*from->m));
 	copy.p = copied_array(from->p, from->np, sizeof(*from->p));
+	copy.stacks = copied_array(from->stacks, from->nstacks, sizeof(*from->stacks));
 	return copy;
 }
 

@@ -109,6 +109,21 @@ int process__read_many(const struct process *proc, const uint64_t *addr, size_t 
 	return 0;
 }
 
+int process__read_ranges(const struct process *proc, const struct process_range *range, size_t n,
+			 void *buf, bool *ok)
+{
+	char *to = buf;
+
+	for (size_t i = 0; i < n; to += range[i++].len) {
+		int err = process__read(proc, range[i].addr, to, range[i].len);
+
+		ok[i] = !err;
+		if (err && err != -EFAULT)
+			return err;
+	}
+	return 0;
+}
+
 bool process__alive(const struct process *proc)
 {
 	return memory.reads <= (memory.in.reads ? memory.in.reads : READS_MAX);

@@ -12,6 +12,7 @@
 #include "gotrace/record.h"
 #include "inline/trampoline.h"
 #include "memory_input.h"
+#include "parked.h"
 #include "runtime.h"
 #include "seed_file.h"
 
@@ -186,6 +187,50 @@ static void save_snapshots(void)
 	save_snapshot("lists", &s);
 }
 
+struct parked_seed {
+	struct memory_input in;
+	struct parked_g g[PARKED_GS];
+	uint64_t stack[128];
+	uint8_t depth;
+} __attribute__((packed));
+
+#define IN_STACK(word)                                                                             \
+	(MEMORY + offsetof(struct parked_seed, stack) - offsetof(struct parked_seed, g) +          \
+	 (word) * 8)
+
+/* Goroutines that share a stack of five frames, the first at word 16; fuzz_parked.c. */
+static void save_parked_in_memory(const char *name, uint64_t last, uint64_t pc, uint16_t after)
+{
+	struct parked_seed s = { .in = { .after = after, .at = 5 * 8 }, .depth = 127 };
+	struct bytes b = {};
+
+	for (unsigned int i = 0; i < PARKED_GS; i++)
+		s.g[i] = (struct parked_g){ .lo = IN_STACK(0),
+					    .hi = IN_STACK(128),
+					    .goid = i + 1,
+					    .sp = IN_STACK(i % 16),
+					    .pc = 0x400000 + i,
+					    .bp = IN_STACK(16 + i % 5 * 20),
+					    .status = 4,
+					    .reason = (uint8_t)i };
+	for (unsigned int i = 0; i < 5; i++) {
+		s.stack[16 + i * 20] = i < 4 ? IN_STACK(36 + i * 20) : last;
+		s.stack[17 + i * 20] = 0x500000 + i;
+	}
+	s.stack[77] = pc;
+	put(&b, &s, sizeof(s));
+	save("parked", name, &b);
+}
+
+static void save_parked(void)
+{
+	save_parked_in_memory("frames", 0, 0x600000, 0);
+	save_parked_in_memory("cycle", IN_STACK(16), 0x600000, 0);
+	save_parked_in_memory("unmapped", 0x700000, 0x600000, 0);
+	save_parked_in_memory("kernel", 0, 0xffffffff81000000, 0);
+	save_parked_in_memory("changes", 0, 0x600000, 18);
+}
+
 struct labels_seed {
 	uint8_t kind, n;
 	struct memory_input in;
@@ -335,6 +380,7 @@ void save_memory(void)
 	save_rings();
 	save_clocks();
 	save_snapshots();
+	save_parked();
 	save_labels_in_memory("list", true, 0, 15);
 	save_labels_in_memory("list-changes", true, 5, 15);
 	save_labels_in_memory("map", false, 0, 15);

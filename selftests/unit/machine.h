@@ -202,6 +202,35 @@ static void snap_give(void)
 	assert_int_equal(sequencer__watermark(m.seq, m.now - 1), 0);
 }
 
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The statuses in alphabetical order, because a prologue has none. Then the events after them. */
+UNUSED static void expect_statuses(const char *statuses, const char *events)
+{
+	static char sorted[sizeof(m.writer.text)], rest[sizeof(m.writer.text)];
+	char *lines[100], *line, *save;
+	size_t n = 0;
+
+	flush();
+	sorted[0] = rest[0] = 0;
+	for (line = strtok_r(m.writer.text, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		if (!strncmp(line, "status", 6))
+			lines[n++] = line;
+		else
+			strcat(strcat(rest, line), "\n");
+	}
+	qsort(lines, n, sizeof(lines[0]), compare_lines);
+	for (size_t i = 0; i < n; i++)
+		strcat(strcat(sorted, lines[i] + 7), "\n");
+	assert_string_equal(sorted, statuses);
+	assert_string_equal(rest, events);
+	forget();
+}
+
 /* Four idle Ps and goroutines 1 to n, all runnable; nothing else. */
 UNUSED static void start(unsigned int version, const char *go, unsigned int n)
 {

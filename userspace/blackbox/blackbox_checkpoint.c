@@ -152,8 +152,10 @@ static void age(struct snapshot *snap, const struct touched *t, const struct map
 	snap->time = snap->time_end = t1;
 	for (i = 0; i < snap->ng; i++)
 		if ((!later || !map__get(later, snap->g[i].addr)) &&
-		    is_likely(snap, &snap->g[i], t))
+		    is_likely(snap, &snap->g[i], t)) {
+			snap->g[i].stack = 0; /* it may have been parked elsewhere since */
 			snap->g[n++] = snap->g[i];
+		}
 	snap->ng = n;
 	for (i = 0; i < snap->nm; i++) /* the P of an M changes within microseconds */
 		snap->m[i].p = snap->m[i].oldp = 0;

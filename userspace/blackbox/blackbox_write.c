@@ -91,12 +91,19 @@ static int want_stacks(struct blackbox_writer *w, const void *memory, size_t byt
 	return w->index ? err : -ENOMEM;
 }
 
+/* Those of the goroutines' stacks, too. */
 static int want_starts(struct blackbox_writer *w, const struct snapshot *snap)
 {
+	const uint64_t *pc;
+	uint32_t depth;
+	bool cut;
 	int err = 0;
 
 	for (size_t i = 0; snap && !err && i < snap->ng; i++)
 		err = rawfile__want(w->raw, snap->g[i].startpc, true);
+	for (size_t at = 0; snap && (pc = snapshot__next_stack(snap, &at, &depth, &cut));)
+		for (uint32_t i = 0; !err && i < depth; i++)
+			err = rawfile__want(w->raw, pc[i], false);
 	return err;
 }
 

@@ -58,6 +58,7 @@ void recorder__take_snapshot(struct recorder *r, int which)
 {
 	struct snapshot_reading how = {
 		.before = which ? &r->snap[0] : NULL,
+		.stack_depth = r->opts->stack_depth,
 		.between = drain_between,
 		.ctx = r,
 	};

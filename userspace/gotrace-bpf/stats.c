@@ -110,6 +110,8 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	number(out, "bad_records", seq->bad_records);
 	number(out, "stack_misses", seq->stack_misses);
 	number(out, "stack_displaced", seq->stack_displaced);
+	number(out, "parked", seq->parked);
+	number(out, "parked_left_out", seq->parked_left_out);
 	number(out, "text_misses", seq->text_misses);
 	number(out, "read_errors", stats->counters.read_errors);
 	number(out, "stepped_hits", stats->stepped);

@@ -97,7 +97,7 @@ static void *read_array(struct buf *b, uint64_t n, size_t size, size_t *ret_n)
 void raw_snapshots__add(struct raw_snapshots *both, struct buf *b)
 {
 	uint32_t which = buf__u32(b), present = buf__u32(b);
-	uint64_t ng, nm, np;
+	uint64_t ng, nm, np, nstacks;
 	struct snapshot *snap;
 
 	if (b->bad || which > 1 || !present || both->present[which])
@@ -110,9 +110,12 @@ void raw_snapshots__add(struct raw_snapshots *both, struct buf *b)
 	ng = buf__u64(b);
 	nm = buf__u64(b);
 	np = buf__u64(b);
+	nstacks = buf__u64(b);
+	snap->stacks_left_out = buf__u64(b);
 	snap->g = read_array(b, ng, sizeof(*snap->g), &snap->ng);
 	snap->m = read_array(b, nm, sizeof(*snap->m), &snap->nm);
 	snap->p = read_array(b, np, sizeof(*snap->p), &snap->np);
+	snap->stacks = read_array(b, nstacks, sizeof(*snap->stacks), &snap->nstacks);
 	both->present[which] = !b->bad;
 	if (b->bad)
 		snapshot__deinit(snap);

@@ -232,26 +232,43 @@ struct snapshot_head {
 	uint32_t which, present;
 	uint64_t time, time_end;
 	uint32_t procs, pad;
-	uint64_t ng, nm, np;
+	uint64_t ng, nm, np, nstacks, stacks_left_out;
 };
 
 static int write_snapshot(struct rawfile *raw, enum raw_type type, uint32_t which,
 			  const struct snapshot *snap)
 {
 	struct snapshot_head head = { .which = which };
-	struct iovec part[4] = { { &head, sizeof(head) } };
+	struct iovec part[5] = { { &head, sizeof(head) } };
+	const uint64_t *pc;
+	uint32_t depth;
+	bool cut;
 	int err = 0;
 
 	if (!snap)
 		return write_after_records(raw, type, part, 1);
-	head = (struct snapshot_head){ which, 1,	snap->time, snap->time_end, snap->procs,
-				       0,     snap->ng, snap->nm,   snap->np };
+	head = (struct snapshot_head){
+		.which = which,
+		.present = 1,
+		.time = snap->time,
+		.time_end = snap->time_end,
+		.procs = snap->procs,
+		.ng = snap->ng,
+		.nm = snap->nm,
+		.np = snap->np,
+		.nstacks = snap->nstacks,
+		.stacks_left_out = snap->stacks_left_out,
+	};
 	part[1] = (struct iovec){ snap->g, snap->ng * sizeof(*snap->g) };
 	part[2] = (struct iovec){ snap->m, snap->nm * sizeof(*snap->m) };
 	part[3] = (struct iovec){ snap->p, snap->np * sizeof(*snap->p) };
+	part[4] = (struct iovec){ snap->stacks, snap->nstacks * sizeof(*snap->stacks) };
 	for (size_t i = 0; !err && i < snap->ng; i++)
 		err = note(&raw->starts, snap->g[i].startpc);
-	return err ? err : write_after_records(raw, type, part, 4);
+	for (size_t at = 0; (pc = snapshot__next_stack(snap, &at, &depth, &cut));)
+		for (uint32_t i = 0; !err && i < depth; i++)
+			err = note(&raw->pcs, pc[i]);
+	return err ? err : write_after_records(raw, type, part, 5);
 }
 
 int rawfile__snapshot(struct rawfile *raw, const struct snapshot *first,

@@ -15,8 +15,8 @@
  *	RECORDS		u64 ring, then records, as in gotrace/record.h
  *	WATERMARK	u64 time
  *	SNAPSHOT	u32 which (0, 1), u32 present (0: could not be read), u64 time, time_end,
- *			u32 procs, u32 0, u64 ng, nm, np, then the arrays of
- *			target/process/snapshot.h.
+ *			u32 procs, u32 0, u64 ng, nm, np, nstacks, stacks_left_out, then the
+ *			arrays of target/process/snapshot.h, the stacks last.
  *			They are written as a pair.
  *	RESNAPSHOT	the same, for a pair taken after a loss; older readers ignore it
  *	LOST		u64 kind, u64 count: value of the loss counter of that kind
@@ -54,7 +54,7 @@ struct rawfile;
 struct sequencer;
 
 #define RAW_MAGIC   "GOTRRAW" /* and its NUL */
-#define RAW_VERSION 2
+#define RAW_VERSION 3
 
 enum raw_type {
 	RAW_RECORDS = 1,

@@ -65,21 +65,32 @@ static void boundary__status_p(struct sequencer *s, struct proc *p)
 					   p->id, p->start_state));
 }
 
-static void boundary__status_g(struct sequencer *s, struct goroutine *g)
+/* The stack of a status: `whole`, as far as it is known, of a goroutine that waits now. */
+static uint32_t status_stack(struct sequencer *s, const struct goroutine *g, bool whole)
+{
+	uint32_t id = 0;
+
+	if (whole && g->parked && g->start_state == GO_WAITING)
+		id = stacks__held_id(s->stacks, g->parked, g->start);
+	return id ?: stacks__start_id(s->stacks, g->start);
+}
+
+/* `whole`: the status is the first one of a file, which begins now. */
+static void boundary__status_g(struct sequencer *s, struct goroutine *g, bool whole)
 {
 	if (g->numbered == s->out.generation)
 		return;
 	boundary__save_g(s, g);
 	g->numbered = s->out.generation;
 	g->seq = 0;
-	boundary__note(s, writer__go_status(s->opts.writer,
-					    g->start_tid ? g->start_tid : TRACE_NO_M, g->id,
-					    g->start_state, stacks__start_id(s->stacks, g->start)));
+	boundary__note(s,
+		       writer__go_status(s->opts.writer, g->start_tid ? g->start_tid : TRACE_NO_M,
+					 g->id, g->start_state, status_stack(s, g, whole)));
 }
 
 uint64_t boundary__g_seq(struct sequencer *s, struct goroutine *g)
 {
-	boundary__status_g(s, g);
+	boundary__status_g(s, g, false);
 	return ++g->seq;
 }
 
@@ -126,7 +137,7 @@ static void boundary__full(struct sequencer *s)
 	for (size_t i = 0; i < np; i++)
 		boundary__status_p(s, p[i].value);
 	for (size_t i = 0; i < ng; i++)
-		boundary__status_g(s, g[i].value);
+		boundary__status_g(s, g[i].value, true);
 	if (!p || !g)
 		s->error = -ENOMEM;
 	free(p);

@@ -23,9 +23,10 @@ struct g_facts {
 	uint64_t goid;	/* 0: no record contains it */
 	uint32_t state; /* 0: did not exist */
 	uint32_t tid;
-	bool created; /* a creation at this address was seen: later goids belong to others */
-	bool readied; /* the first record was its READY: a late PARK may follow */
-	uint64_t ran; /* threads that have started it since; bits, by thread_bit() */
+	bool created;	/* a creation at this address was seen: later goids belong to others */
+	bool readied;	/* the first record was its READY: a late PARK may follow */
+	uint64_t ran;	/* threads that have started it since; bits, by thread_bit() */
+	uint64_t first; /* time of the first record */
 };
 
 struct p_facts {
@@ -81,17 +82,19 @@ static const struct {
 	GT_GO_KINDS(FOUND)
 };
 
-static void facts__goroutine(struct facts *f, uint64_t addr, uint32_t state, uint32_t tid,
-			     uint64_t goid)
+static void facts__goroutine(struct facts *f, const struct gt_record *rec, uint64_t addr,
+			     uint32_t state, uint64_t goid)
 {
 	bool fresh, create = state == FOUND_NEW;
 	struct g_facts *g = facts__get(f, &f->g, addr, sizeof(*g), &fresh);
 
 	if (!g)
 		return;
+	if (fresh)
+		g->first = rec->time;
 	if (fresh && !create) {
 		g->state = state;
-		g->tid = state == GO_RUNNING || state == GO_SYSCALL ? tid : 0;
+		g->tid = state == GO_RUNNING || state == GO_SYSCALL ? rec->tid : 0;
 	}
 	if (create)
 		g->created = true;
@@ -219,14 +222,15 @@ static void facts__collect(struct facts *f, const struct gt_record *const *rec, 
 			goid = ((const struct gt_destroy *)payload)->goid;
 			break;
 		case GT_SWITCH:
-			facts__goroutine(f, ((const struct gt_switch *)payload)->next, GO_WAITING,
-					 0, ((const struct gt_switch *)payload)->next_goid);
+			facts__goroutine(f, r, ((const struct gt_switch *)payload)->next,
+					 GO_WAITING,
+					 ((const struct gt_switch *)payload)->next_goid);
 			break;
 		}
 		if (found[r->kind].g == FOUND_NONE)
 			continue;
 		first = !map__get(&f->g, r->object);
-		facts__goroutine(f, r->object, found[r->kind].g, r->tid, goid);
+		facts__goroutine(f, r, r->object, found[r->kind].g, goid);
 		facts__late(f, r, first);
 	}
 }
@@ -267,6 +271,27 @@ static void bind_goroutine(struct goroutine *g, uint32_t state, struct thread *t
 	}
 }
 
+/*
+ * The stack that a snapshot has of a goroutine is that of its first state if no record of the time
+ * until it was read shows that the goroutine ran.
+ */
+static void initial__stack(struct sequencer *s, const struct g_facts *facts,
+			   const struct snapshot *snap, const struct snapshot_g *from,
+			   struct goroutine *g)
+{
+	const uint64_t *pc;
+	uint32_t depth;
+	bool cut;
+
+	if (g->parked || g->state != GO_WAITING || g->id != from->goid ||
+	    (facts && facts->first <= snap->time_end))
+		return;
+	pc = snapshot__stack(snap, from, &depth, &cut);
+	if (pc)
+		g->parked = stacks__hold(s->stacks, pc, depth, cut, &s->stats.parked_left_out);
+	s->stats.parked += g->parked != NULL;
+}
+
 static void initial__snapshot_g(struct sequencer *s, struct facts *f, const struct snapshot *snap)
 {
 	struct map ms = {};
@@ -283,8 +308,11 @@ static void initial__snapshot_g(struct sequencer *s, struct facts *f, const stru
 			map__prefetch(&s->model.by_addr, from[AHEAD].addr);
 			map__prefetch(&s->model.by_id, from[AHEAD].goid);
 		}
-		if (map__get(&s->model.by_addr, from->addr))
+		g = map__get(&s->model.by_addr, from->addr);
+		if (g) {
+			initial__stack(s, facts, snap, from, g);
 			continue;
+		}
 		if (facts && (facts->created || facts->goid))
 			goid = facts->goid; /* 0: it was created in the window */
 		if (!from->addr || !goid || (facts && !facts->state) || model__id_taken(s, goid))
@@ -303,6 +331,7 @@ static void initial__snapshot_g(struct sequencer *s, struct facts *f, const stru
 		else
 			bind_goroutine(g, initial__state(s->opts.layout, from),
 				       model__thread(s, snapshots__tid(&ms, from->m)));
+		initial__stack(s, facts, snap, from, g);
 	}
 	map__deinit(&ms);
 }
@@ -459,8 +488,10 @@ static void initial__procs(struct sequencer *s, struct facts *f, const struct sn
 static void forget_goroutines(struct snapshot *snap)
 {
 	free(snap->g);
+	free(snap->stacks);
 	snap->g = NULL;
-	snap->ng = 0;
+	snap->stacks = NULL;
+	snap->ng = snap->nstacks = 0;
 }
 
 int initial__resolve(struct sequencer *s, const struct gt_record *const *rec, size_t n)
@@ -474,6 +505,8 @@ int initial__resolve(struct sequencer *s, const struct gt_record *const *rec, si
 		f.err = model__expect(s, first->ng > second->ng ? first->ng : second->ng);
 	initial__snapshot_g(s, &f, second);
 	initial__snapshot_g(s, &f, first);
+	s->stats.parked_left_out +=
+		s->start.first.stacks_left_out + s->start.second.stacks_left_out;
 	forget_goroutines(&s->start.first);
 	forget_goroutines(&s->start.second);
 	initial__record_g(s, &f, rec, n);

@@ -151,6 +151,7 @@ void model__forget(struct sequencer *s, struct goroutine *g)
 	if (map__get(&s->model.by_addr, g->addr) == g)
 		map__remove(&s->model.by_addr, g->addr);
 	open_regions__free(s, g);
+	stacks__let_go(s->stacks, g->parked);
 	labels__forget_goroutine(s, g->id);
 	goroutine__free(s, g);
 }
@@ -221,8 +222,10 @@ void model__deinit(struct sequencer *s)
 		labels__free(value);
 	}
 	hold__free_list(s->hold.free);
-	for (size_t i = 0; map__next(&s->model.by_id, &i, &value);)
+	for (size_t i = 0; map__next(&s->model.by_id, &i, &value);) {
 		open_regions__free(s, value);
+		stacks__let_go(s->stacks, ((struct goroutine *)value)->parked);
+	}
 	free(s->user.task_named);
 	labels__deinit(s);
 	arena__deinit(&s->model.pool);

@@ -30,6 +30,7 @@ struct held;
 struct label_set;
 struct regions;
 struct sequencer;
+struct stack;
 
 /* Limits memory: forged records of goroutines, unlike real ones, cost the target nothing. */
 #define MODEL_GOROUTINES_MAX (8u << 20)
@@ -46,13 +47,14 @@ enum {
 
 /*
  * Times are CLOCK_MONOTONIC, ns. States have the numbers of the trace format; 0: does not exist.
- * There may be a million goroutines: 96 bytes each, from a pool.
+ * There may be a million goroutines: 104 bytes each, from a pool.
  */
 struct goroutine {
 	uint64_t addr; /* of its g struct; 0 once another goroutine has that struct */
 	uint64_t id;   /* goid */
 	struct thread *m;
 	struct regions *regions; /* open user regions; NULL: never had one */
+	struct stack *parked;	 /* while it waits: stacks__hold(); NULL: unknown */
 	uint32_t start;		 /* start function: stacks__start() */
 	/* in the trace */
 	uint32_t seq;	   /* last sequence number, in generation `numbered` */

@@ -11,7 +11,7 @@
  * negative errno; errors of the writer and -ENOMEM are permanent: each later call returns them.
  * Times are CLOCK_MONOTONIC, ns.
  *
- * Memory: about 170 bytes per live goroutine, the records between two watermarks, the tables of
+ * Memory: about 180 bytes per live goroutine, the records between two watermarks, the tables of
  * writer/intern.c, and one generation.
  */
 #ifndef SEQUENCE_SEQUENCER_H
@@ -69,6 +69,8 @@ struct sequencer_stats {
 	uint64_t window_ns;	  /* t1 - t0 */
 	uint64_t stack_misses;	  /* events whose stack is missing */
 	uint64_t stack_displaced; /* of these, those of stacks__displaced() */
+	uint64_t parked;	  /* goroutines that wait at the start, and have a stack */
+	uint64_t parked_left_out; /* stacks of waiting goroutines that exceed the limit */
 	uint64_t text_misses;	  /* texts of annotations that are missing */
 	uint64_t gaps;		  /* places in the rings where records are missing */
 	uint64_t resnapshots;	  /* pairs of snapshots compared with the model after a loss */

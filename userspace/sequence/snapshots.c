@@ -15,7 +15,8 @@ static void snapshot__move(struct snapshot *to, struct snapshot *from)
 	from->g = NULL;
 	from->m = NULL;
 	from->p = NULL;
-	from->ng = from->nm = from->np = 0;
+	from->stacks = NULL;
+	from->ng = from->nm = from->np = from->nstacks = 0;
 }
 
 int sequencer__take_snapshots(struct sequencer *s, struct snapshot *first, struct snapshot *second)

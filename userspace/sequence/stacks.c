@@ -26,6 +26,7 @@
 #define STARTS_MAX    65536	  /* start functions of goroutines; further ones have no name */
 #define DISPLACED_MAX (16u << 20) /* bytes of stacks that the probes no longer remember */
 #define SKEW_NS	      10000	  /* clocks of CPUs differ by less */
+#define HELD_MAX      (8u << 20)  /* bytes of stacks of goroutines that wait */
 
 struct pc_frame {
 	struct intern_frame frame;
@@ -53,7 +54,9 @@ struct stack {
 	struct by_skip *id; /* few: an event kind has one skip, a stack few event kinds */
 	uint32_t nid;
 	uint32_t depth;
-	uint32_t numbers; /* count of numbers that lead here */
+	uint32_t numbers; /* count of numbers that lead here, and of goroutines that hold it */
+	uint32_t held;	  /* these goroutines */
+	bool cut;	  /* it has more frames */
 	uint64_t pc[];
 };
 
@@ -82,6 +85,7 @@ struct stacks {
 	struct start *start;   /* by number - 1 */
 	size_t starts, starts_cap;
 	uint64_t displaced; /* see stacks__displaced() */
+	size_t held;	    /* bytes of stacks that goroutines hold */
 };
 
 static void stack__put(struct stacks *st, struct stack *stack)
@@ -151,6 +155,7 @@ static struct stack *stack__get(struct stacks *st, uint64_t hash, const struct g
 		return NULL;
 	stack->hash = hash;
 	stack->depth = from->depth;
+	stack->cut = from->cut;
 	stack->numbers = 1;
 	memcpy(stack->pc, from->pc, from->depth * sizeof(uint64_t));
 	if (map__put(&st->stack, hash, stack)) {
@@ -303,7 +308,9 @@ static bool comes_from_go(struct stacks *st, const struct stack *stack, uint32_t
 	return false;
 }
 
-static uint32_t stack__expand(struct stacks *st, const struct stack *stack, uint32_t skip)
+/* `last`: replaces the last frame of a stack that is cut; NULL: it does not. */
+static uint32_t stack__expand(struct stacks *st, const struct stack *stack, uint32_t skip,
+			      const struct intern_frame *last)
 {
 	struct intern_frame out[TRACE_STACK_MAX];
 	uint32_t depth, n = 0;
@@ -331,14 +338,44 @@ static uint32_t stack__expand(struct stacks *st, const struct stack *stack, uint
 				continue;
 			}
 			if (n == TRACE_STACK_MAX)
-				return intern__stack(st->in, out, n);
+				goto full;
 			out[n++] = frame->frame;
 		}
 		if (info && info->from_c && !comes_from_go(st, stack, i + 1, depth))
 			break;
 		i += info && info->no_frame;
 	}
+	if (!stack->cut)
+		last = NULL;
+full:
+	if (n && last)
+		out[n - 1] = *last;
 	return intern__stack(st->in, out, n);
+}
+
+/* The id of the stack without `skip` frames. */
+static uint32_t stack__id(struct stacks *st, struct stack *stack, uint32_t skip)
+{
+	struct by_skip *bigger;
+	uint32_t id;
+
+	if (stack->epoch != intern__epoch(st->in)) {
+		stack->epoch = intern__epoch(st->in);
+		stack->nid = 0;
+	}
+	for (uint32_t i = 0; i < stack->nid; i++)
+		if (stack->id[i].skip == skip)
+			return stack->id[i].id;
+	id = stack__expand(st, stack, skip, NULL);
+	/* An invalid record may have any skip: a few ids are kept, others computed each time. */
+	if (stack->nid < 8) {
+		bigger = reallocarray(stack->id, stack->nid + 1, sizeof(*bigger));
+		if (bigger) {
+			stack->id = bigger;
+			stack->id[stack->nid++] = (struct by_skip){ skip, id };
+		}
+	}
+	return id;
 }
 
 /* How much later the number was given than another one of its place; negative: earlier. */
@@ -367,8 +404,6 @@ uint32_t stacks__id(struct stacks *st, uint32_t number, uint64_t time, uint32_t 
 		    uint64_t *misses)
 {
 	struct stack *stack;
-	struct by_skip *bigger;
-	uint32_t id;
 
 	if (!number)
 		return 0;
@@ -378,23 +413,7 @@ uint32_t stacks__id(struct stacks *st, uint32_t number, uint64_t time, uint32_t 
 		st->displaced += is_displaced(st, number);
 		return 0;
 	}
-	if (stack->epoch != intern__epoch(st->in)) {
-		stack->epoch = intern__epoch(st->in);
-		stack->nid = 0;
-	}
-	for (uint32_t i = 0; i < stack->nid; i++)
-		if (stack->id[i].skip == skip)
-			return stack->id[i].id;
-	id = stack__expand(st, stack, skip);
-	/* An invalid record may have any skip: a few ids are kept, others computed each time. */
-	if (stack->nid < 8) {
-		bigger = reallocarray(stack->id, stack->nid + 1, sizeof(*bigger));
-		if (bigger) {
-			stack->id = bigger;
-			stack->id[stack->nid++] = (struct by_skip){ skip, id };
-		}
-	}
-	return id;
+	return stack__id(st, stack, skip);
 }
 
 uint32_t stacks__sample(struct stacks *st, const uint64_t *pc, size_t depth)
@@ -493,4 +512,79 @@ uint32_t stacks__start_name(const struct stacks *st, uint32_t number)
 bool stacks__start_is_runtime(const struct stacks *st, uint32_t number)
 {
 	return number && st->start[number - 1].is_runtime;
+}
+
+static size_t stack__bytes(const struct stack *stack)
+{
+	return sizeof(*stack) + stack->depth * sizeof(uint64_t);
+}
+
+/* False: too much is held. */
+static bool stack__hold(struct stacks *st, struct stack *stack, uint64_t *left_out)
+{
+	if (!stack->held && st->held + stack__bytes(stack) > HELD_MAX) {
+		(*left_out)++;
+		return false;
+	}
+	st->held += stack->held++ ? 0 : stack__bytes(stack);
+	return true;
+}
+
+/* As the hash of the probes (bpf/stack.bpf.h): a stack that both send has its ids once. */
+static uint64_t hash_of(const struct gt_stack *from)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < from->depth; i++) {
+		hash = (hash ^ from->pc[i]) * 0x9e3779b97f4a7c15ull;
+		hash ^= hash >> 29;
+	}
+	return (hash & ((1ull << 56) - 1)) | (uint64_t)from->depth << 56;
+}
+
+struct stack *stacks__hold(struct stacks *st, const uint64_t *pc, uint32_t depth, bool cut,
+			   uint64_t *left_out)
+{
+	union {
+		struct gt_stack from;
+		uint64_t room[sizeof(struct gt_stack) / 8 + GT_STACK_MAX];
+	} copy = { .from = { .depth = depth, .cut = cut } };
+	struct stack *stack;
+
+	if (!depth || depth > GT_STACK_MAX)
+		return NULL;
+	memcpy(copy.from.pc, pc, depth * sizeof(*pc));
+	stack = stack__get(st, hash_of(&copy.from), &copy.from);
+	if (stack && !stack__hold(st, stack, left_out)) {
+		stack__put(st, stack);
+		stack = NULL;
+	}
+	return stack;
+}
+
+struct stack *stacks__hold_number(struct stacks *st, uint32_t number, uint64_t time,
+				  uint64_t *left_out)
+{
+	struct stack *stack = number ? stack__of(st, number, time) : NULL;
+
+	if (!stack || !stack__hold(st, stack, left_out))
+		return NULL;
+	stack->numbers++;
+	return stack;
+}
+
+void stacks__let_go(struct stacks *st, struct stack *stack)
+{
+	if (!stack)
+		return;
+	if (!--stack->held)
+		st->held -= stack__bytes(stack);
+	stack__put(st, stack);
+}
+
+uint32_t stacks__held_id(struct stacks *st, struct stack *stack, uint32_t start)
+{
+	if (stack->cut && start)
+		return stack__expand(st, stack, 0, &st->start[start - 1].frame);
+	return stack__id(st, stack, 0);
 }

@@ -69,4 +69,22 @@ uint32_t stacks__start_id(struct stacks *st, uint32_t number);
 uint32_t stacks__start_name(const struct stacks *st, uint32_t number);
 bool stacks__start_is_runtime(const struct stacks *st, uint32_t number);
 
+/*
+ * The stacks of goroutines that wait, which are kept as long as a goroutine holds them: a file that
+ * begins meanwhile contains them. stacks__hold(): a stack of a snapshot, leaf first; `cut`: it has
+ * more frames. stacks__hold_number(): the one that a record of that time names. NULL: none, or
+ * HELD_MAX bytes are held, which *left_out counts.
+ */
+struct stack;
+struct stack *stacks__hold(struct stacks *st, const uint64_t *pc, uint32_t depth, bool cut,
+			   uint64_t *left_out);
+struct stack *stacks__hold_number(struct stacks *st, uint32_t number, uint64_t time,
+				  uint64_t *left_out);
+void stacks__let_go(struct stacks *st, struct stack *stack);
+/*
+ * The id, in this epoch, of a stack that is held, with all frames. The last one of a stack that is
+ * cut is the start function, by which readers name the goroutine.
+ */
+uint32_t stacks__held_id(struct stacks *st, struct stack *stack, uint32_t start);
+
 #endif

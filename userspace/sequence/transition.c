@@ -29,6 +29,8 @@ static uint32_t text(struct sequencer *s, const char *why)
 static void go__set(struct sequencer *s, struct goroutine *g, uint32_t state, struct thread *m)
 {
 	boundary__save_g(s, g);
+	stacks__let_go(s->stacks, g->parked);
+	g->parked = NULL;
 	if (g->m)
 		g->m->g = NULL;
 	g->state = state;

@@ -373,6 +373,46 @@ int process__read_many(const struct process *proc, const uint64_t *addr, size_t 
 	return 0;
 }
 
+/* As read_batch(). */
+static ssize_t read_ranges(const struct process *proc, const struct process_range *range, size_t n,
+			   char *buf)
+{
+	struct iovec remote[IOV_BATCH], local = { buf, 0 };
+	ssize_t done, i;
+
+	for (i = 0; i < (ssize_t)n; i++) {
+		remote[i] = (struct iovec){ (void *)range[i].addr, range[i].len };
+		local.iov_len += range[i].len;
+	}
+	done = reader__vm_read(proc->pid, &local, remote, n);
+	if (done < 0)
+		return errno == EFAULT ? 0 : -errno;
+	for (i = 0; i < (ssize_t)n && done >= (ssize_t)range[i].len; i++)
+		done -= (ssize_t)range[i].len;
+	return i;
+}
+
+int process__read_ranges(const struct process *proc, const struct process_range *range, size_t n,
+			 void *buf, bool *ok)
+{
+	char *to = buf;
+	size_t at = 0;
+
+	memset(ok, 0, n * sizeof(*ok));
+	while (at < n) {
+		size_t batch = n - at < IOV_BATCH ? n - at : IOV_BATCH;
+		ssize_t got = read_ranges(proc, range + at, batch, to);
+		size_t end = at + (size_t)got + ((size_t)got < batch);
+
+		if (got < 0)
+			return (int)got;
+		memset(ok + at, true, (size_t)got);
+		while (at < end)
+			to += range[at++].len;
+	}
+	return 0;
+}
+
 bool process__alive(const struct process *proc)
 {
 	struct pollfd p = { .fd = proc->pidfd, .events = POLLIN };

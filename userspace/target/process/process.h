@@ -61,6 +61,16 @@ int process__read(const struct process *proc, uint64_t addr, void *buf, size_t l
  */
 int process__read_many(const struct process *proc, const uint64_t *addr, size_t n, void *buf,
 		       size_t len, bool *ok);
+/*
+ * The same for ranges of different sizes, which are not 0; part i follows part i - 1.
+ */
+struct process_range {
+	uint64_t addr;
+	size_t len;
+};
+
+int process__read_ranges(const struct process *proc, const struct process_range *range, size_t n,
+			 void *buf, bool *ok);
 bool process__alive(const struct process *proc);
 /*
  * Whether it is alive and runs the same program as when it was opened: false after an exec of

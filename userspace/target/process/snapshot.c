@@ -14,13 +14,27 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "gotrace/record.h"
 #include "lib/clock.h"
 #include "target/layout/layout.h"
+#include "target/process/parked.h"
 #include "target/process/process.h"
 #include "target/process/reader.h"
 #include "target/process/snapshot_read.h"
 
-#define BATCH 1024
+/* Goroutines that are read together, and what is known about each. */
+struct batch {
+	uint64_t addr[PARKED_BATCH];
+	struct go_g g[PARKED_BATCH];
+	struct snapshot_g now[PARKED_BATCH];
+	bool is_new[PARKED_BATCH];
+	size_t parked[PARKED_BATCH]; /* those of which the stack is to be read */
+	size_t n, nparked;
+	/* of these: */
+	uint64_t parked_addr[PARKED_BATCH];
+	struct go_g parked_g[PARKED_BATCH];
+	uint32_t stack[PARKED_BATCH];
+};
 
 static bool is_there(const struct go_g *g)
 {
@@ -28,49 +42,91 @@ static bool is_there(const struct go_g *g)
 	       g->status != GS_DEADEXTRA;
 }
 
-/* The list of all Gs only grows at its end, so previous Gs keep their order. */
-static int add_batch(struct snapshot *s, size_t *cap, const uint64_t *addr, const struct go_g *g,
-		     size_t n, const struct snapshot *before, size_t *at_before)
+struct reading {
+	const struct process *proc;
+	const struct layout *layout;
+	const struct snapshot *before;
+	size_t at_before;
+	size_t cap;
+	struct parked parked;
+	struct snapshot s;
+};
+
+/*
+ * The list of all Gs only grows at its end, so previous Gs keep their order. A goroutine that is
+ * parked where it was before still has the stack of then.
+ */
+static void compare(struct reading *rd, struct batch *b)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct snapshot_g now = {
-			.addr = addr[i],
-			.goid = g[i].goid,
-			.m = g[i].m,
-			.startpc = g[i].startpc,
-			.parent = g[i].parent,
-			.status = g[i].status,
-			.wait_reason = g[i].wait_reason,
-		};
+	const struct snapshot *before = rd->before;
+
+	b->nparked = 0;
+	for (size_t i = 0; i < b->n; i++) {
+		const struct go_g *g = &b->g[i];
+		struct snapshot_g *now = &b->now[i];
 		const struct snapshot_g *then = NULL;
 
-		if (before && *at_before < before->ng && before->g[*at_before].addr == addr[i])
-			then = &before->g[(*at_before)++];
-		if (!is_there(&g[i]) || (then && !memcmp(then, &now, sizeof(now))))
+		*now = (struct snapshot_g){
+			.addr = b->addr[i],
+			.goid = g->goid,
+			.m = g->m,
+			.startpc = g->startpc,
+			.parent = g->parent,
+			.status = g->status,
+			.wait_reason = g->wait_reason,
+			.context = rd->parked.depth ? parked__context(rd->layout, g) : 0,
+		};
+		if (before && rd->at_before < before->ng &&
+		    before->g[rd->at_before].addr == now->addr)
+			then = &before->g[rd->at_before++];
+		if (then && then->context == now->context)
+			now->stack = then->stack;
+		b->is_new[i] = is_there(g) && (!then || memcmp(then, now, sizeof(*now)));
+		if (!b->is_new[i] || !now->context)
 			continue;
-		if (array__grow(&s->g, s->ng, cap, sizeof(*s->g)))
-			return -ENOMEM;
-		s->g[s->ng++] = now;
+		now->stack = 0; /* that of `before` is in another table */
+		b->parked_addr[b->nparked] = now->addr;
+		b->parked_g[b->nparked] = *g;
+		b->parked[b->nparked++] = i;
 	}
-	return 0;
 }
 
-static int read_goroutines(const struct process *proc, const struct layout *l,
-			   const struct snapshot *before, struct snapshot *s)
+static int add_batch(struct reading *rd, struct batch *b)
+{
+	struct snapshot *s = &rd->s;
+	int err = 0;
+
+	compare(rd, b);
+	if (b->nparked)
+		err = parked__read(&rd->parked, rd->proc, rd->layout, b->parked_addr, b->parked_g,
+				   b->nparked, b->stack);
+	for (size_t i = 0; i < b->nparked && !err; i++)
+		b->now[b->parked[i]].stack = b->stack[i];
+	for (size_t i = 0; i < b->n && !err; i++) {
+		if (!b->is_new[i])
+			continue;
+		if (array__grow(&s->g, s->ng, &rd->cap, sizeof(*s->g)))
+			return -ENOMEM;
+		s->g[s->ng++] = b->now[i];
+	}
+	return err;
+}
+
+static int read_goroutines(struct reading *rd)
 {
 	uint64_t *addr = NULL;
-	struct go_g *g = calloc(BATCH, sizeof(*g));
-	size_t n = 0, at_before = 0, cap = 0;
-	int err = g ? go_gs__addresses(proc, l, &addr, &n) : -ENOMEM;
+	struct batch *b = calloc(1, sizeof(*b));
+	size_t n = 0;
+	int err = b ? go_gs__addresses(rd->proc, rd->layout, &addr, &n) : -ENOMEM;
 
-	for (size_t at = 0; at < n && !err; at += BATCH) {
-		size_t batch = n - at < BATCH ? n - at : BATCH;
-
-		err = go_gs__read(proc, l, addr + at, batch, g);
+	for (size_t at = 0; at < n && !err; at += PARKED_BATCH) {
+		b->n = n - at < PARKED_BATCH ? n - at : PARKED_BATCH;
+		memcpy(b->addr, addr + at, b->n * sizeof(*addr));
+		err = go_gs__read(rd->proc, rd->layout, b->addr, b->n, b->g);
 		if (!err)
-			err = add_batch(s, &cap, addr + at, g, batch, before, &at_before);
+			err = add_batch(rd, b);
 	}
-	free(g);
+	free(b);
 	free(addr);
 	return err;
 }
@@ -133,13 +189,6 @@ static int read_procs(const struct process *proc, const struct layout *l, struct
 	return err;
 }
 
-struct reading {
-	const struct process *proc;
-	const struct layout *layout;
-	const struct snapshot *before;
-	struct snapshot s;
-};
-
 static int read_all(void *ctx)
 {
 	struct reading *rd = ctx;
@@ -149,7 +198,7 @@ static int read_all(void *ctx)
 
 	process__begin_reading(proc);
 	s->time = clock__now();
-	err = read_goroutines(proc, rd->layout, rd->before, s);
+	err = read_goroutines(rd);
 	if (!err)
 		err = read_procs(proc, rd->layout, s);
 	if (!err)
@@ -158,6 +207,11 @@ static int read_all(void *ctx)
 		err = process__read(proc, rd->layout->gomaxprocs + proc->bias, &s->procs,
 				    sizeof(s->procs));
 	s->time_end = clock__now();
+	s->stacks = rd->parked.words;
+	s->nstacks = rd->parked.n;
+	s->stacks_left_out = rd->parked.left_out;
+	rd->parked.words = NULL;
+	parked__deinit(&rd->parked);
 	return err && !process__alive(proc) ? -ESRCH : err;
 }
 
@@ -170,6 +224,7 @@ int snapshot__read(const struct process *proc, const struct layout *layout,
 
 	how = how ? how : &all;
 	rd.before = how->before;
+	rd.parked.depth = how->stack_depth < GT_STACK_MAX ? how->stack_depth : GT_STACK_MAX;
 	err = reader__run(read_all, &rd, sizeof(rd), how->between, how->ctx);
 	if (err)
 		snapshot__deinit(&rd.s);
@@ -183,5 +238,6 @@ void snapshot__deinit(struct snapshot *snap)
 	free(snap->g);
 	free(snap->m);
 	free(snap->p);
+	free(snap->stacks);
 	*snap = (struct snapshot){ 0 };
 }

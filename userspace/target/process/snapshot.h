@@ -9,6 +9,7 @@
 #ifndef TARGET_SNAPSHOT_H
 #define TARGET_SNAPSHOT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,8 @@ struct snapshot_g {
 	uint64_t parent;      /* goid */
 	uint32_t status;      /* g.atomicstatus without the scan bit */
 	uint32_t wait_reason; /* g.waitreason */
+	uint32_t stack;	      /* in snapshot.stacks, plus 1; 0: was not read */
+	uint32_t context;     /* of the stack: parked__context() of target/process/parked.h */
 };
 
 struct snapshot_m {
@@ -47,8 +50,17 @@ struct snapshot {
 	struct snapshot_g *g;
 	struct snapshot_m *m;
 	struct snapshot_p *p;
-	size_t ng, nm, np;
+	/*
+	 * The stacks of parked goroutines, each once: a word with its depth and SNAPSHOT_STACK_CUT,
+	 * and its return addresses, the innermost first.
+	 */
+	uint64_t *stacks;
+	size_t ng, nm, np, nstacks; /* nstacks: words */
+	uint64_t
+		stacks_left_out; /* goroutines of which no stack was read, since there were too many */
 };
+
+#define SNAPSHOT_STACK_CUT 0x10000 /* the stack has more frames */
 
 struct process;
 struct layout;
@@ -60,6 +72,7 @@ struct snapshot_reading {
 	 * within milliseconds, and they need not be stored twice. NULL: includes all.
 	 */
 	const struct snapshot *before;
+	unsigned int stack_depth; /* frames of parked goroutines; 0: their stacks are not read */
 	/* Called every few milliseconds during the read; an error ends it. NULL: none. */
 	int (*between)(void *ctx);
 	void *ctx;
@@ -73,5 +86,12 @@ struct snapshot_reading {
 int snapshot__read(const struct process *proc, const struct layout *layout,
 		   const struct snapshot_reading *how, struct snapshot *ret);
 void snapshot__deinit(struct snapshot *snap);
+
+/* The return addresses of a goroutine's stack. NULL: it has none, or the snapshot is invalid. */
+const uint64_t *snapshot__stack(const struct snapshot *snap, const struct snapshot_g *g,
+				uint32_t *ret_depth, bool *ret_cut);
+/* The stack at word *at of the table, which moves to the next one; NULL: that was the last one. */
+const uint64_t *snapshot__next_stack(const struct snapshot *snap, size_t *at, uint32_t *ret_depth,
+				     bool *ret_cut);
 
 #endif

@@ -17,8 +17,8 @@
 struct go_g {
 	bool ok; /* it could be read */
 	uint64_t stack_lo, stack_hi, m, goid, startpc, parent;
-	uint64_t sp, bp; /* saved in g.sched; outdated if it runs */
-	uint32_t status; /* without the scan bit */
+	uint64_t sp, pc, bp; /* saved in g.sched; outdated if it runs */
+	uint32_t status;     /* without the scan bit */
 	uint32_t wait_reason;
 };
 

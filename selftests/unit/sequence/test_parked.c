@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tests of the stacks of goroutines that are parked when the window or a file begins. */
+#include "unit/machine.h"
+
+static uint64_t words[] = { 3, 21, 22, 9, 2 | SNAPSHOT_STACK_CUT, 31, 32 };
+
+/* Goroutine `g` with the stack at word `at`. */
+static void snap_parked(unsigned int g, unsigned int at)
+{
+	snap_g(g, GS_WAITING, 0);
+	m.snap_g[m.snap.ng - 1].stack = at + 1;
+	m.snap.stacks = words;
+	m.snap.nstacks = sizeof(words) / sizeof(words[0]);
+}
+
+/* The whole stack; of one that is cut, with the start function at its end. */
+TEST(without_records)
+{
+	machine_init(25, "go1.25.3");
+	snap_parked(2, 0);
+	snap_parked(3, 4);
+	snap_g(4, GS_WAITING, 0);
+	snap_give();
+	expect_statuses(
+		"- g2 4 f21<f22<f9\n- g3 4 f31<f3\n- g4 4 f4\n- p0 2\n- p1 2\n- p2 2\n- p3 2\n",
+		"open 0\n");
+	assert_int_equal(stats()->parked, 2);
+}
+
+/* A goroutine that ran before its stack was read may have been parked elsewhere. */
+TEST(ran_before_the_snapshot)
+{
+	machine_init(25, "go1.25.3");
+	ready(1, 2);
+	snap_parked(2, 0);
+	snap_parked(3, 0);
+	m.snap.time = m.now;
+	m.snap.time_end = m.now + 1;
+	m.now += STEP_NS;
+	ready(1, 3);
+	assert_int_equal(sequencer__snapshot(m.seq, &m.snap, &m.snap), 0);
+	expect_statuses("- g2 4 f2\n- g3 4 f21<f22<f9\n- p0 2\n- p1 2\n- p2 2\n- p3 2\n",
+			"open 0\nm1 GoUnblock g2 #1 -\nm1 GoUnblock g3 #1 -\n");
+	assert_int_equal(stats()->parked, 1);
+}
+
+/* Its state by records is another one. */
+TEST(ran_at_the_start)
+{
+	machine_init(25, "go1.25.3");
+	snap_parked(2, 0);
+	snap_m(1, 0);
+	m.snap.time = machine_t0;
+	m.snap.time_end = machine_t0;
+	destroy(1, 2);
+	assert_int_equal(sequencer__snapshot(m.seq, &m.snap, &m.snap), 0);
+	expect_statuses("- p1 2\n- p2 2\n- p3 2\nm1 g2 2 f2\nm1 p0 1\n", "open 0\nm1 GoDestroy\n");
+	assert_int_equal(stats()->parked, 0);
+}
