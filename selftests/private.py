@@ -24,7 +24,7 @@ import sys
 
 BATCH, STACKS, STRINGS, STRING, EXPERIMENTAL, END_OF_GENERATION = 1, 2, 4, 5, 49, 52
 META, LOSSES, TICKS, TABLE, CORRECTION, THREADS, KERNEL, MACHINE, ALIGNMENT = range(1, 10)
-SAMPLED, CLOCK, CAUSE, SHORT, RECORDED, HOST_CLOCK, CPU_SAMPLES, SNAPSHOT, STARTS = range(10, 19)
+SAMPLED, CLOCK, CAUSE, SHORT, RECORDED, HOST_CLOCK, CPU_SAMPLES, SNAPSHOT, STARTS, PARKED = range(10, 20)
 PREFIX, NO_M = b"\0gotrace-bpf/1 ", 2**64 - 1
 
 
@@ -199,7 +199,7 @@ def private_of(path):
     for records in all_records(path):
         for kind, data in records:
             record = Bytes(data)
-            if not 0 < kind <= STARTS:
+            if not 0 < kind <= PARKED:
                 shown["unknown" if kind else "bad"] += 1
                 continue
             shown["records"] += 1
@@ -630,7 +630,7 @@ def more_records(now):
         record(SHORT, lebs(2000, 5, 700, 6, 800)), record(SHORT, lebs(2000, 50, 7000, 60, 8000)),
         record(RECORDED, lebs(now, 12345, 10000) + b"sched,gc"), record(RECORDED, lebs(now + 9, 50, 10000)),
         record(HOST_CLOCK, lebs(now, 1, 40, 30, 2 * 17)), record(HOST_CLOCK, lebs(now, 0, 4 * 10**18, 3 * 10**18, 2 * 10**12 - 1)),
-        record(MACHINE, lebs(now, len(machine)) + machine), record(CPU_SAMPLES, lebs(1003009, 3, 40)), record(CPU_SAMPLES, lebs(1003009, 4, 50)), record(99, b"of a newer version"),
+        record(MACHINE, lebs(now, len(machine)) + machine), record(CPU_SAMPLES, lebs(1003009, 3, 40)), record(CPU_SAMPLES, lebs(1003009, 4, 50)), record(PARKED, lebs(1, 4) + b"sync" + lebs(7, 0, now)), record(99, b"of a newer version"),
         record(SNAPSHOT, lebs(now, now, 1, 2)), record(STARTS, lebs(10**15, 1, 10**15, 2)), record(SNAPSHOT, lebs(1, 2)), record(STARTS, lebs(1)),
         record(CORRECTION, lebs(now, 1)), record(CAUSE, b"", 1), record(HOST_CLOCK, lebs(now, 7, 1, 1, 1)), record(CAUSE, lebs(now + 78), 0, 1)]
 

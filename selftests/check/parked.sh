@@ -4,13 +4,27 @@
 # long: 1800
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 # Goroutines that are parked when a recording begins, and stay so, have in the trace the stack that the program's own
-# tracer gives them; programs of releases whose tracer has none, that of the goroutine profile. In 46 kinds of waits,
-# while nothing happens, and while the garbage collector shrinks and moves stacks.
+# tracer gives them; programs of releases whose tracer has none, that of the goroutine profile; and the reason that the
+# profile shows. In 46 kinds of waits, while nothing happens, and while the garbage collector shrinks and moves stacks;
+# in the last file of a continuous recording, too.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/releases.lib.sh
 GOS=$(by_tier "$ORACLE_GO go1.21.13" "$(every_go_since 19) go${LAST_GOS##* }" "$(every_go_since 19) go${LAST_GOS##* }")
 N=$(by_tier 4600 20000 100000)
+
+# TRACE RUNTIME: the reasons are those of the goroutine profile
+agrees()
+{
+	local status
+
+	build/gotrace events --json "$1" | grep '"Undetermined"' >"$tmp/events.json"
+	check_trace "$1" && build/reference/parked "$1" "$2" >"$tmp/parked.out" &&
+		build/reference/parked -reasons "$tmp/events.json" "$1" "$tmp/own.profile" >>"$tmp/parked.out"
+	status=$?
+	cut -c 1-1000 "$tmp/parked.out"
+	return $status
+}
 
 # GO [ARGUMENT...]: the recording begins before the program's own trace, and ends after it
 parked()
@@ -21,18 +35,32 @@ parked()
 	rm -f "$tmp"/own.*
 	[ "$(minor_of "$go")" -ge 23 ] || { options='--format-version 1.23' theirs=$tmp/own.profile; }
 	record_target waiting "$go" "$options" -n "$N" -duration 1s -trace "$tmp/own.trace" -profile "$tmp/own.profile" "$@" &&
-		check_trace "$RECORDED" && build/reference/validate -strict "$RECORDED" &&
-		jq -e --argjson n "$N" '.parked >= $n and .parked <= .goroutines_at_start and .parked_left_out == 0' "$tmp/waiting.json" >/dev/null &&
-		build/reference/parked "$RECORDED" "$theirs" >"$tmp/parked.out"
-	local status=$?
-	cut -c 1-1000 "$tmp/parked.out"
-	return $status
+		build/reference/validate -strict "$RECORDED" && jq -e --argjson n "$N" '.parked >= $n and
+			.parked <= .goroutines_at_start and .parked_left_out == 0' "$tmp/waiting.json" >/dev/null || return 1
+	agrees "$RECORDED" "$theirs"
+}
+
+# GO: the last of some files has the stacks and reasons of goroutines that were parked before and in the recording
+rotated()
+{
+	local files
+
+	rm -rf "$tmp"/own.* "$tmp/files"
+	start_target waiting "$1" -n "$N" -late "$N" -duration 4s -profile "$tmp/own.profile" || return 1
+	start_background $GOTRACE record -p "$TARGET_PID" --rotate 1s --format-version 1.23 -o "$tmp/files"
+	recorder_is_live || return 1
+	tell_target start
+	expect_target done 120 && stop_recorder || return 1
+	stop_target
+	files=("$tmp"/files/*.trace)
+	[ ${#files[@]} -ge 3 ] && agrees "${files[-1]}" "$tmp/own.profile"
 }
 
 ktap_start
 targets_of "$GOS" waiting
 for go in $GOS; do
 	try "$go: the stacks of parked goroutines" parked "$go" && note "$(head -n 1 "$tmp/parked.out")"
+	try "$go: in each file of a continuous recording" rotated "$go" && note "$(head -n 1 "$tmp/parked.out")"
 	try "$go: and of those that move" parked "$go" -restless && note "$(head -n 1 "$tmp/parked.out")"
 done
 ktap_end

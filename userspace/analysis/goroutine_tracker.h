@@ -75,6 +75,7 @@ struct goroutine_tracker {
 	void *context;
 	struct intern *names;		/* of start functions, and of groups by label; borrowed */
 	const struct selection *select; /* what matters of labels; NULL: nothing */
+	bool as_go; /* without what Go's tools do not know: reasons of statuses */
 	struct goroutine_labels unlabeled; /* of a goroutine without labels */
 	struct map goroutines;		   /* by id, to the client's records */
 	struct arena records;		   /* of all of these, and: */
@@ -181,8 +182,11 @@ goroutine_tracker__event(struct goroutine_tracker *t, const struct goroutine_cli
 	if (m.kind == SEMANTICS_STATE_TRANSITION) {
 		if (m.from == m.to)
 			return 0;
-		if (m.resource == RESOURCE_GOROUTINE)
+		if (m.resource == RESOURCE_GOROUTINE) {
+			if (m.from == GO_STATE_UNDETERMINED && !t->as_go)
+				semantics__add_reason(ev, &m);
 			return goroutine_tracker__transition(t, client, ev, &m);
+		}
 		if (m.to != PROC_STATE_IDLE || !client->proc_idle)
 			return 0;
 		return client->proc_idle(t->context, ev, &m);

@@ -30,6 +30,7 @@ struct summary *summary__create(const struct summary_opts *opts)
 		return NULL;
 	}
 	goroutine_tracker__init(&s->tracker, &client, s, s->naming.names);
+	s->tracker.as_go = opts->as_go;
 	if (opts->select && goroutine_tracker__set_labels(&s->tracker, opts->select)) {
 		summary__destroy(s);
 		return NULL;
@@ -185,7 +186,7 @@ static inline int goroutine__enter(void *context, void *goroutine, const struct 
 		return enter_syscall(s, g, ev->p);
 	case GO_STATE_WAITING:
 		err = naming__kind(&s->naming, m, &g->block_kind);
-		if (err || g->block_kind != KIND_FOREVER)
+		if (err || g->block_kind != KIND_FOREVER || m->from == GO_STATE_UNDETERMINED)
 			return err;
 		g->go.since = 0;
 		g->ended = s->time;

@@ -78,6 +78,7 @@ struct summary_task {
 
 struct summary_opts {
 	bool regions;			/* and tasks */
+	bool as_go;			/* see struct goroutine_tracker */
 	const struct selection *select; /* for its labels; borrowed. NULL: without labels */
 	/*
 	 * Called once for each goroutine, when it or the trace ends. `g` is valid during the call.

@@ -153,7 +153,10 @@ static void age(struct snapshot *snap, const struct touched *t, const struct map
 	for (i = 0; i < snap->ng; i++)
 		if ((!later || !map__get(later, snap->g[i].addr)) &&
 		    is_likely(snap, &snap->g[i], t)) {
-			snap->g[i].stack = 0; /* it may have been parked elsewhere since */
+			/* it may have been parked elsewhere since */
+			snap->g[i].stack = 0;
+			snap->g[i].wait_reason = 0;
+			snap->g[i].wait_since = 0;
 			snap->g[n++] = snap->g[i];
 		}
 	snap->ng = n;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/parked_read.h"
 #include "lib/array.h"
 
 #define BYTES_BLOCK (64u << 10)
@@ -60,6 +61,7 @@ void dictionary__init(struct dictionary *d)
 
 void dictionary__deinit(struct dictionary *d)
 {
+	parked_list__deinit(&d->parked);
 	ids__deinit(&d->string_ids);
 	ids__deinit(&d->stack_ids);
 	map__deinit(&d->pcs);
@@ -74,6 +76,7 @@ void dictionary__deinit(struct dictionary *d)
 
 void dictionary__clear(struct dictionary *d)
 {
+	parked_list__deinit(&d->parked);
 	ids__clear(&d->string_ids);
 	ids__clear(&d->stack_ids);
 	map__deinit(&d->pcs);

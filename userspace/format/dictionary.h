@@ -60,6 +60,19 @@ struct trace_experiment {
 	size_t len;
 };
 
+/* Why goroutines wait when the file begins: format/parked_read.h. Ascending, if the records are valid. */
+struct parked_list {
+	struct parked_entry {
+		uint64_t goid;
+		uint32_t text;
+	} *at;
+	struct parked_text {
+		uint32_t len;
+		char data[60];
+	} *texts;
+	size_t n, cap, ntexts, texts_cap;
+};
+
 struct dictionary {
 	struct ids string_ids, stack_ids;
 	struct map pcs; /* of struct trace_frame */
@@ -70,7 +83,8 @@ struct dictionary {
 	size_t nstack_frames;
 	struct trace_experiment *experiments; /* in the order of the file */
 	size_t nexperiments, experiments_cap;
-	struct map starts;  /* of goroutines, to ids of stacks: see dictionary__start() */
+	struct map starts; /* of goroutines, to ids of stacks: see dictionary__start() */
+	struct parked_list parked;
 	struct arena bytes; /* owns the bytes of strings and experiments, and the frames */
 };
 

@@ -37,6 +37,7 @@ enum private_kind {
 	PRIVATE_CPU_SAMPLES = 16, /* the rate of CPU samples, and for how long it was throttled */
 	PRIVATE_SNAPSHOT = 17,	  /* headers before 1.25: what a ClockSnapshot contains */
 	PRIVATE_STARTS = 18,	  /* header 1.22: the stacks that a GoStatusStack contains */
+	PRIVATE_PARKED = 19, /* why goroutines wait when the file begins: format/parked_read.h */
 	PRIVATE_KIND_END
 };
 

@@ -324,6 +324,7 @@ static int goroutines__init(struct goroutines *all, struct arguments *a)
 	bool one = a->in.select.have_goroutine;
 	struct summary_opts opts = {
 		.regions = one || a->canonical || (a->all && a->in.json && !a->in.select.nlabels),
+		.as_go = a->canonical,
 		.select = &a->in.select,
 		.done = goroutine_done,
 		.context = all,

@@ -266,6 +266,7 @@ void print__human(struct printer *p, const struct trace_event *ev, int64_t time)
 	struct semantics m;
 
 	semantics__of(ev, &m);
+	semantics__add_reason(ev, &m);
 	print__columns(p, time, ev->m, ev->p, ev->g, semantics__event(ev->type));
 	put_details(o, &m, ev);
 	if (!p->stacks)

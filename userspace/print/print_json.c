@@ -183,6 +183,7 @@ void print__json(struct printer *p, const struct trace_event *ev, int64_t time)
 	struct semantics m;
 
 	semantics__of(ev, &m);
+	semantics__add_reason(ev, &m);
 	json__open(j, NULL, '{');
 	json__i64(j, "time", time);
 	put_id(j, "m", ev->m);

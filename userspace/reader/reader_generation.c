@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "format/describe.h"
+#include "format/parked_read.h"
 #include "format/private_read.h"
 #include "reader/reader_impl.h"
 
@@ -93,6 +94,7 @@ int reader__next_generation(struct reader *r, struct trace_event *ret, struct er
 		return deliver_sync(r, r->last_time, NULL, ret);
 	}
 	err = r->opts.described && !r->description && !r->sync.n ? read_description(r) : 0;
+	err = err ?: parked_list__load(&r->gen.dictionary);
 	if (!err)
 		err = make_cursors(r, error);
 	if (err)

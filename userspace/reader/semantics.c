@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "format/parked_read.h"
 #include "reader/semantics.h"
 
 /* Where the id of the resource comes from: nowhere, argument 0, or the context. */
@@ -259,6 +260,13 @@ void semantics__of(const struct trace_event *ev, struct semantics *ret)
 		if (ret->kind >= SEMANTICS_TASK_BEGIN && ret->kind <= SEMANTICS_LOG)
 			fill_annotation(ev, ret);
 	}
+}
+
+void semantics__add_reason(const struct trace_event *ev, struct semantics *m)
+{
+	if (m->kind == SEMANTICS_STATE_TRANSITION && m->resource == RESOURCE_GOROUTINE &&
+	    m->from == GO_STATE_UNDETERMINED && m->to == GO_STATE_WAITING && ev->dictionary)
+		m->name = parked_list__reason(&ev->dictionary->parked, m->id);
 }
 
 const char *semantics__kind(enum semantics_kind kind)

@@ -63,6 +63,12 @@ struct semantics {
 
 void semantics__of(const struct trace_event *ev, struct semantics *ret);
 
+/*
+ * Sets the name of a status to the reason why the goroutine waits, if private data have it. Go's reader
+ * knows no reason for a status, so output that is compared with Go's is made without this.
+ */
+void semantics__add_reason(const struct trace_event *ev, struct semantics *m);
+
 const char *semantics__kind(enum semantics_kind kind); /* as in Go: "StateTransition" */
 const char *semantics__event(unsigned int type);       /* of an event type: "GoCreate", "Sync" */
 /* Name of a state as in Go: "Runnable". Not for RESOURCE_NONE. */

@@ -195,6 +195,7 @@ static int begin_generation(struct rewrite *r, const struct trace_event *ev)
 	if (!ev->dictionary)
 		return 0;
 	r->clock = ev->sync->clock;
+	r->inside = false;
 	err = rw_private__use(r, ev->dictionary);
 	err = err ?: rw_kernel__use(r, ev->dictionary, ev->time);
 	if (!err && ev->sync->n == 1)
@@ -411,6 +412,7 @@ int rewrite__event(struct rewrite *r, const struct trace_event *ev)
 	}
 	if (!r->writing && may_begin(r, ev->time)) {
 		err = begin_writing(r, r->opts.from, false);
+		r->inside = true;
 		err = err ?: rw_private__copy(r, false);
 	}
 	if (!err)

@@ -40,8 +40,9 @@ struct rewrite {
 	struct order model; /* goroutines, Ps, threads as a reader of the output sees them */
 	uint64_t gen;	    /* number of the present generation, for sequence numbers */
 
-	bool any;		  /* a state is known */
-	bool writing;		  /* `from` has passed, a generation is open */
+	bool any;     /* a state is known */
+	bool writing; /* `from` has passed, a generation is open */
+	bool inside;  /* it began within one of the input: goroutines may wait for other reasons */
 	uint64_t unchecked;	  /* events until the next search for open ranges */
 	bool filled;		  /* the generation has an event or status */
 	int64_t shift;		  /* added to times to make room for the prologue */

@@ -73,7 +73,7 @@ int rw_private__copy(struct rewrite *r, bool whole)
 		s = &r->tables.from->strings[i];
 		kind = private_read__kind(s);
 		if (kind && kind != PRIVATE_TICKS && !is_kernel_kind(kind) && !is_writers(kind) &&
-		    (whole || !is_about_file(kind)))
+		    (whole || !is_about_file(kind)) && (kind != PRIVATE_PARKED || !r->inside))
 			err = writer__private(r->writer, s->data, s->len);
 	}
 	return err ?: rw_kernel__write(r);

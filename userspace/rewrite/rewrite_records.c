@@ -11,13 +11,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/parked_read.h"
 #include "gotrace/record.h"
 #include "rewrite/rewrite_impl.h"
 #include "target/probe/site.h"
+#include "writer/private_parked.h"
 #include "writer/private_write.h"
 
-#define TEXT_MAX   32 /* bytes of a version or the name of a clock */
-#define NUMBER_MAX 12 /* bytes of "1.26.8" */
+#define PARKED_TEXTS 64
+#define TEXT_MAX     32 /* bytes of a version or the name of a clock */
+#define NUMBER_MAX   12 /* bytes of "1.26.8" */
 
 /* The text if it is `prefix` and a version, of which the digits and dots remain; else NULL. */
 static const char *version_of(struct trace_string s, const char *prefix, char ret[TEXT_MAX])
@@ -162,6 +165,7 @@ static int write_record(struct rewrite *r, struct private_record *record)
 		return write_numbers(r, record);
 	case PRIVATE_SNAPSHOT: /* the writer */
 	case PRIVATE_STARTS:
+	case PRIVATE_PARKED:  /* write_parked() */
 	case PRIVATE_TICKS:   /* rewrite_private.c */
 	case PRIVATE_THREADS: /* rewrite_kernel.c */
 	case PRIVATE_KERNEL:
@@ -170,6 +174,33 @@ static int write_record(struct rewrite *r, struct private_record *record)
 		break;
 	}
 	return 0;
+}
+
+/* Reasons that no release has are left out. */
+static int write_parked(struct rewrite *r)
+{
+	const struct parked_list *from = &r->tables.from->parked;
+	const char *texts[PARKED_TEXTS];
+	struct parked_record record = { .reasons = texts };
+	struct trace_string text;
+	int err = 0;
+
+	while (record.n < PARKED_TEXTS && layout__known_parked_reason(record.n)) {
+		texts[record.n] = layout__known_parked_reason(record.n);
+		record.n++;
+	}
+	for (size_t i = 0; i < from->n && !r->inside && !err; i++) {
+		unsigned int n = 0;
+
+		text = parked_list__reason(from, from->at[i].goid);
+		while (n < record.n && !trace_string__equals(text, texts[n]))
+			n++;
+		if (n < record.n && from->at[i].goid > record.last)
+			err = private__parked(r->writer, &record, from->at[i].goid, n, 0);
+	}
+	err = err ?: private__parked_end(r->writer, &record);
+	parked_record__deinit(&record);
+	return err;
 }
 
 int rw_records__write(struct rewrite *r)
@@ -185,5 +216,5 @@ int rw_records__write(struct rewrite *r)
 			break;
 	}
 	private_reader__deinit(&in);
-	return err;
+	return err ?: write_parked(r);
 }

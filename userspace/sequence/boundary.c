@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "lib/map.h"
+#include "writer/private_parked.h"
 #include "writer/private_write.h"
 #include "writer/writer.h"
 
@@ -214,6 +215,28 @@ static int boundary__open(struct sequencer *s, uint64_t time)
 	return err;
 }
 
+/* Why goroutines wait when a file begins: statuses have no reason. */
+static int boundary__parked(struct sequencer *s, uint64_t time)
+{
+	struct parked_record record = { .reasons = s->model.reasons.text, .n = s->model.reasons.n };
+	size_t n;
+	struct map_slot *slot = map__sorted(&s->model.by_id, &n);
+	int err = slot ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		const struct goroutine *g = slot[i].value;
+		bool known = g->last_record && g->last_record <= time;
+
+		if (g->state == GO_WAITING && g->reason)
+			err = private__parked(s->opts.writer, &record, g->id, g->reason - 1u,
+					      known ? time - g->last_record + 1 : 0);
+	}
+	err = err ?: private__parked_end(s->opts.writer, &record);
+	parked_record__deinit(&record);
+	free(slot);
+	return err;
+}
+
 /* What only the first generation of a file contains. */
 int boundary__first(struct sequencer *s, uint64_t time)
 {
@@ -229,6 +252,7 @@ int boundary__first(struct sequencer *s, uint64_t time)
 		return err;
 	shedding__begin_file(s, time);
 	boundary__full(s);
+	boundary__note(s, boundary__parked(s, time));
 	boundary__ranges(s);
 	labels__begin_file(s);
 	proc__begin_count(s, time);

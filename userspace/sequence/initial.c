@@ -272,20 +272,23 @@ static void bind_goroutine(struct goroutine *g, uint32_t state, struct thread *t
 }
 
 /*
- * The stack that a snapshot has of a goroutine is that of its first state if no record of the time
- * until it was read shows that the goroutine ran.
+ * The reason and the stack that a snapshot has of a goroutine are those of its first state if no record
+ * of the time until they were read shows that the goroutine ran.
  */
-static void initial__stack(struct sequencer *s, const struct g_facts *facts,
-			   const struct snapshot *snap, const struct snapshot_g *from,
-			   struct goroutine *g)
+static void initial__parked(struct sequencer *s, const struct g_facts *facts,
+			    const struct snapshot *snap, const struct snapshot_g *from,
+			    struct goroutine *g)
 {
 	const uint64_t *pc;
 	uint32_t depth;
 	bool cut;
 
-	if (g->parked || g->state != GO_WAITING || g->id != from->goid ||
+	if (g->reason || g->parked || g->state != GO_WAITING || g->id != from->goid ||
 	    (facts && facts->first <= snap->time_end))
 		return;
+	g->reason = model__reason(s, layout__parked_reason(s->opts.layout, from->wait_reason));
+	if (from->wait_since <= snap->time) /* as the record of its park */
+		g->last_record = from->wait_since;
 	pc = snapshot__stack(snap, from, &depth, &cut);
 	if (pc)
 		g->parked = stacks__hold(s->stacks, pc, depth, cut, &s->stats.parked_left_out);
@@ -310,7 +313,7 @@ static void initial__snapshot_g(struct sequencer *s, struct facts *f, const stru
 		}
 		g = map__get(&s->model.by_addr, from->addr);
 		if (g) {
-			initial__stack(s, facts, snap, from, g);
+			initial__parked(s, facts, snap, from, g);
 			continue;
 		}
 		if (facts && (facts->created || facts->goid))
@@ -331,7 +334,7 @@ static void initial__snapshot_g(struct sequencer *s, struct facts *f, const stru
 		else
 			bind_goroutine(g, initial__state(s->opts.layout, from),
 				       model__thread(s, snapshots__tid(&ms, from->m)));
-		initial__stack(s, facts, snap, from, g);
+		initial__parked(s, facts, snap, from, g);
 	}
 	map__deinit(&ms);
 }

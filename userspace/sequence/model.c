@@ -213,6 +213,22 @@ void model__boundary(struct sequencer *s, uint64_t time)
 	forget_threads(s, time);
 }
 
+uint8_t model__reason(struct sequencer *s, const char *text)
+{
+	struct parked_reasons *p = &s->model.reasons;
+
+	for (unsigned int i = 0; i < p->n; i++)
+		if (p->text[i] == text)
+			return (uint8_t)(i + 1);
+	for (unsigned int i = 0; text && i < p->n; i++)
+		if (!strcmp(p->text[i], text))
+			return (uint8_t)(i + 1);
+	if (!text || p->n == PARKED_REASONS)
+		return 0;
+	p->text[p->n++] = text;
+	return (uint8_t)p->n;
+}
+
 void model__deinit(struct sequencer *s)
 {
 	void *value;

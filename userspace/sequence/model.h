@@ -63,6 +63,7 @@ struct goroutine {
 	uint32_t start_tid;
 	uint8_t start_state;
 	uint8_t state;	/* enum trace_go_status, 0: ended */
+	uint8_t reason; /* while it waits: model__reason(); 0: unknown */
 	bool gc_worker; /* unblocked as a GC mark worker of its P */
 	bool in_stw;	/* its STW range cannot be closed any more: no other is opened */
 	bool in_assist; /* its mark assist range is open */
@@ -114,6 +115,14 @@ struct thread {
 	struct thread *next_held; /* in the list of threads with held records */
 };
 
+#define PARKED_REASONS 64
+
+/* Constant texts why goroutines wait, in the order in which they were first needed. */
+struct parked_reasons {
+	const char *text[PARKED_REASONS];
+	unsigned int n;
+};
+
 struct model {
 	struct arena pool;	/* memory of goroutines */
 	struct goroutine *free; /* of the pool, linked by `m` */
@@ -123,6 +132,7 @@ struct model {
 	size_t goroutines_max;	/* limit of by_id: MODEL_GOROUTINES_MAX, less in tests */
 	struct map procs;	/* by p address */
 	struct map threads;	/* by tid */
+	struct parked_reasons reasons;
 };
 
 /* The thread, created if unknown. NULL: invalid tid, or no memory (s->error is set). */
@@ -138,6 +148,8 @@ void model__orphan(struct sequencer *s, struct goroutine *g);	/* its g struct wa
 bool model__id_valid(uint64_t goid);				/* within the format's range */
 bool model__id_taken(const struct sequencer *s, uint64_t goid); /* a new goroutine would collide */
 void model__boundary(struct sequencer *s, uint64_t time);	/* a new generation begins */
+/* A number for a constant text; 0: NULL, or there are too many. */
+uint8_t model__reason(struct sequencer *s, const char *text);
 void model__deinit(struct sequencer *s);
 
 #endif

@@ -110,6 +110,14 @@ enum apply_result apply_execute(struct step *st)
 	return DONE;
 }
 
+/* A file that begins while the goroutine waits contains the stack. */
+static void hold_stack(const struct step *st, struct goroutine *g, uint64_t hit)
+{
+	g->parked = stacks__hold_number(st->s->stacks, st->rec->stack,
+					st->s->hold.waiting ? st->s->hold.sent : hit,
+					&st->s->stats.parked_left_out);
+}
+
 static void block(struct step *st, const struct gt_park *park, uint32_t stack)
 {
 	go__block(st->s, st->t, st->time,
@@ -134,11 +142,13 @@ static bool has_run_since(const struct step *st, const struct gt_park *park)
 enum apply_result apply_park(struct step *st)
 {
 	const struct gt_park *park = st->payload;
-	uint32_t stack = 0;
+	struct goroutine *g = st->t->g;
+	uint64_t hit = st->rec->time + park->derived;
+	bool is_its_stack = !has_run_since(st, park);
 
-	if (!has_run_since(st, park))
-		stack = stack_of_hit(st, st->rec->time + park->derived, park->skip);
-	block(st, park, stack);
+	block(st, park, is_its_stack ? stack_of_hit(st, hit, park->skip) : 0);
+	if (is_its_stack && st->s->opts.between)
+		hold_stack(st, g, hit);
 	return DONE;
 }
 

@@ -31,6 +31,7 @@ static void go__set(struct sequencer *s, struct goroutine *g, uint32_t state, st
 	boundary__save_g(s, g);
 	stacks__let_go(s->stacks, g->parked);
 	g->parked = NULL;
+	g->reason = 0;
 	if (g->m)
 		g->m->g = NULL;
 	g->state = state;
@@ -147,10 +148,14 @@ void go__stop(struct sequencer *s, struct thread *t, uint64_t time, const char *
 void go__block(struct sequencer *s, struct thread *t, uint64_t time, const char *why,
 	       uint32_t stack)
 {
+	struct goroutine *g = t->g;
+
 	members__leave(s, t, time);
 	EMIT(s, t, time, EV_GO_BLOCK, text(s, why), stack);
 	leave_worker(t);
-	go__set(s, t->g, GO_WAITING, NULL);
+	go__set(s, g, GO_WAITING, NULL);
+	if (s->opts.between) /* a file may begin meanwhile */
+		g->reason = model__reason(s, why);
 }
 
 void go__unblock(struct sequencer *s, struct thread *t, uint64_t time, struct goroutine *g,

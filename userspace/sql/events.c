@@ -106,6 +106,7 @@ static void put_semantics(struct producer *p, const struct trace_event *ev)
 	struct semantics m;
 
 	semantics__of(ev, &m);
+	semantics__add_reason(ev, &m);
 	put_states(p, &m);
 	row__name(r, NAME, &m);
 	row__copy(r, MESSAGE, m.message);

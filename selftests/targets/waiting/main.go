@@ -1,10 +1,10 @@
 // Waiting parks goroutines in 40 kinds of waits, and then traces itself, so that the stacks of
 // goroutines that are parked when a recording begins can be compared with those of the runtime.
 //
-//	waiting [-n N] [-threads N] [-trace FILE] [-profile FILE] [-restless] [-duration D]
+//	waiting [-n N] [-late N] [-threads N] [-trace FILE] [-profile FILE] [-restless] [-duration D]
 //
 // -n is the number of goroutines, -threads that of goroutines which hold a thread each, in a system
-// call. Between "start" and "done" the runtime writes its own trace to the file of -trace, and then
+// call. -late is the number of goroutines that are parked after "start". Between "start" and "done" the runtime writes its own trace to the file of -trace, and then
 // the text of its goroutine profile (debug=2) to that of -profile. With -restless other goroutines
 // grow their stacks, and the garbage collector runs without pause, which shrinks and moves the
 // stacks of those that are parked.
@@ -28,6 +28,7 @@ import (
 
 func main() {
 	n := flag.Int("n", 4000, "goroutines to park")
+	late := flag.Int("late", 0, "goroutines to park after start")
 	threads := flag.Int("threads", 0, "goroutines that wait in a system call")
 	traceFile := flag.String("trace", "", "write the runtime's own trace to `FILE`")
 	profile := flag.String("profile", "", "write the goroutine profile to `FILE`")
@@ -36,6 +37,7 @@ func main() {
 	flag.Parse()
 
 	debug.SetMaxThreads(*threads + 1000)
+	setUp()
 	park(*n)
 	parkThreads(*threads)
 	time.Sleep(200 * time.Millisecond) // until all have parked
@@ -46,6 +48,7 @@ func main() {
 		go collect()
 	}
 	protocol.Ready()
+	park(*late)
 	if *traceFile != "" {
 		f := protocol.Must(os.Create(*traceFile))
 		protocol.Check(trace.Start(f))
@@ -65,7 +68,6 @@ func main() {
 
 // park starts n goroutines, of each kind as many; a kind of which each needs files has at most 100.
 func park(n int) {
-	setUp()
 	for i := 0; i < n; {
 		for k := 0; k < len(kinds) && i < n; k++ {
 			if kinds[k].few && i >= 100*len(kinds) {

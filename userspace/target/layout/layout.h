@@ -98,6 +98,13 @@ int layout__read(const struct elf_image *elf, const struct pclntab *pt,
  * goroutine's waitReason, which before 1.22 is more precise than the tracer's reason.
  */
 const char *layout__block_reason(const struct layout *l, unsigned int reason, unsigned int wait);
+/*
+ * The text that Go's tracer writes for a goroutine that parks with this waitReason; of a coroutine, for
+ * which it writes none, "coroutine". NULL: unknown.
+ */
+const char *layout__parked_reason(const struct layout *l, unsigned int wait);
+/* The i-th one of these texts that any release has; NULL: there are fewer. */
+const char *layout__known_parked_reason(unsigned int i);
 /* The i-th reason that any release has; NULL: there are fewer. */
 const char *layout__known_block_reason(unsigned int i);
 const char *layout__stw_reason(const struct layout *l, unsigned int reason);

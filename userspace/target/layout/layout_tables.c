@@ -214,6 +214,51 @@ const char *layout_tables__plain_block(const struct layout *l, unsigned int bloc
 	return NULL;
 }
 
+/*
+ * Reasons of the calls of gopark with each waitReason. Reasons of goroutines that run for the tracer
+ * (suspend_g) are not here.
+ */
+/* clang-format off */
+static const struct {
+	const char *wait, *block;
+} parked[] = {
+	{ "IO wait", "network" }, { "select", "select" }, { "select (no cases)", "forever" },
+	{ "chan receive (nil chan)", "forever" }, { "chan send (nil chan)", "forever" },
+	{ "panicwait", "forever" }, { "chan receive", "chan receive" }, { "chan send", "chan send" },
+	{ "semacquire", "sync" }, { "sync.Mutex.Lock", "sync" }, { "sync.RWMutex.RLock", "sync" },
+	{ "sync.RWMutex.Lock", "sync" }, { "sync.WaitGroup.Wait", "sync" },
+	{ "sync.WaitGroup.Wait (durable)", "sync" }, { "sync.Cond.Wait", "sync.(*Cond).Wait" },
+	{ "sleep", "sleep" }, { "GC assist wait", "GC mark assist wait for work" },
+	{ "GC sweep wait", "GC background sweeper wait" },
+	{ "GC scavenge wait", "system goroutine wait" }, { "GC worker (idle)", "system goroutine wait" },
+	{ "finalizer wait", "system goroutine wait" }, { "cleanup wait", "system goroutine wait" },
+	{ "force gc (idle)", "system goroutine wait" },
+	{ "GOMAXPROCS updater (idle)", "system goroutine wait" },
+	{ "timer goroutine (idle)", "system goroutine wait" },
+	{ "trace reader (blocked)", "system goroutine wait" },
+	{ "wait for GC cycle", "wait until GC ends" }, { "preempted", "preempted" },
+	{ "debug call", "wait for debug call" }, { "coroutine", "coroutine" },
+	{ "GC weak to strong wait", "GC weak to strong wait" },
+	{ "synctest.Run", "synctest" }, { "synctest.Wait", "synctest" },
+	{ "chan receive (synctest)", "chan receive" }, { "chan send (synctest)", "chan send" },
+	{ "select (synctest)", "select" }, { "chan receive (durable)", "chan receive" },
+	{ "chan send (durable)", "chan send" }, { "select (durable)", "select" },
+};
+/* clang-format on */
+
+const char *layout__parked_reason(const struct layout *l, unsigned int wait)
+{
+	for (size_t i = 0; wait < l->nwait_reasons && i < COUNT(parked); i++)
+		if (!strcmp(parked[i].wait, l->wait_reasons[wait]))
+			return parked[i].block;
+	return NULL;
+}
+
+const char *layout__known_parked_reason(unsigned int i)
+{
+	return i < COUNT(parked) ? parked[i].block : NULL;
+}
+
 const char *layout__known_block_reason(unsigned int i)
 {
 	return i < COUNT(block_reasons) ? block_reasons[i] : NULL;

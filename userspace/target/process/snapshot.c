@@ -72,6 +72,7 @@ static void compare(struct reading *rd, struct batch *b)
 			.m = g->m,
 			.startpc = g->startpc,
 			.parent = g->parent,
+			.wait_since = g->status == GS_WAITING ? g->wait_since : 0,
 			.status = g->status,
 			.wait_reason = g->wait_reason,
 			.context = rd->parked.depth ? parked__context(rd->layout, g) : 0,

@@ -19,8 +19,9 @@ struct snapshot_g {
 	uint64_t goid;
 	uint64_t m; /* address of g.m, 0: none */
 	uint64_t startpc;
-	uint64_t parent;      /* goid */
-	uint32_t status;      /* g.atomicstatus without the scan bit */
+	uint64_t parent;     /* goid */
+	uint64_t wait_since; /* g.waitsince, CLOCK_MONOTONIC ns: set by the collector; 0: unknown */
+	uint32_t status;     /* g.atomicstatus without the scan bit */
 	uint32_t wait_reason; /* g.waitreason */
 	uint32_t stack;	      /* in snapshot.stacks, plus 1; 0: was not read */
 	uint32_t context;     /* of the stack: parked__context() of target/process/parked.h */

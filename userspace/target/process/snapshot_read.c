@@ -13,7 +13,8 @@
 
 #include "lib/buf.h"
 
-#define STRUCT_MAX (16 << 10) /* bytes; all members needed have lower offsets */
+#define WAITSINCE_BEFORE 8	    /* bytes before g.waitreason: g.waitsince, in all releases */
+#define STRUCT_MAX	 (16 << 10) /* bytes; all members needed have lower offsets */
 
 static size_t end_of(const uint32_t *offsets, size_t n)
 {
@@ -81,6 +82,7 @@ static void parse_g(const struct layout *l, const struct buf *b, struct go_g *re
 		.bp = word(b, l->config.g_sched + l->config.gobuf_bp),
 		.status = (uint32_t)word(b, l->config.g_status) & ~(uint32_t)GS_SCAN,
 		.wait_reason = reason,
+		.wait_since = word(b, l->config.g_waitreason - WAITSINCE_BEFORE),
 	};
 }
 

@@ -20,6 +20,7 @@ struct go_g {
 	uint64_t sp, pc, bp; /* saved in g.sched; outdated if it runs */
 	uint32_t status;     /* without the scan bit */
 	uint32_t wait_reason;
+	uint64_t wait_since; /* g.waitsince, CLOCK_MONOTONIC ns; 0: unknown, or it does not wait */
 };
 
 struct go_m {

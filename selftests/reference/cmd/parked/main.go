@@ -1,12 +1,14 @@
 // Parked compares the stacks of goroutines that were parked when a trace began, and stayed so, with
 // what the runtime reports about them.
 //
-//	parked [-least N] TRACE RUNTIME
+//	parked [-least N] [-reasons EVENTS] TRACE RUNTIME
 //
 // RUNTIME is the program's own trace of the same time, or the text of its goroutine profile
 // (debug=2). Goroutines that TRACE has in one state only are compared: their stacks frame by frame
 // with that of their first status; with a profile without the runtime's frames, which it omits. Of a
 // stack with the largest depth, whose last frame is the start function, all others are compared.
+// EVENTS is the output of `gotrace events --json TRACE`: the reasons in it are compared with those of the
+// profile, which all goroutines must have.
 // Exit status 1 if fewer than N of 1000 goroutines are equal, or one has a frame that is wrong:
 // that neither side lacks a stack, but they differ.
 package main
@@ -14,6 +16,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -35,12 +38,14 @@ const (
 
 type goroutine struct {
 	stack   []string // functions with lines, the innermost first
+	reason  string   // of a profile
 	changed bool     // it was in more than one state
 	state   trace.GoState
 }
 
 func main() {
 	least := flag.Int("least", 999, "how many of 1000 must be equal")
+	reasons := flag.String("reasons", "", "the output of gotrace events --json")
 	flag.Parse()
 	command.Usage(flag.NArg() == 2, "parked [-least N] TRACE RUNTIME")
 	ours := command.Must(ofTrace(flag.Arg(0)))
@@ -52,7 +57,11 @@ func main() {
 	} else {
 		theirs = ofProfile(head)
 	}
-	command.End(compare(ours, theirs, isTrace, *least), nil)
+	ok := compare(ours, theirs, isTrace, *least)
+	if *reasons != "" {
+		ok = compareReasons(ours, theirs, command.Must(reasonsOf(*reasons))) && ok
+	}
+	command.End(ok, nil)
 }
 
 func ofTrace(path string) (map[trace.GoID]*goroutine, error) {
@@ -103,6 +112,7 @@ func ofProfile(text []byte) map[trace.GoID]*goroutine {
 			if strings.HasPrefix(m[2], "running") || strings.HasPrefix(m[2], "syscall") {
 				g.state = trace.GoSyscall
 			}
+			g.reason, _, _ = strings.Cut(m[2], ",")
 			all[trace.GoID(id)] = g
 			function = ""
 		} else if m := line.FindStringSubmatch(t); m != nil && g != nil {
@@ -184,4 +194,66 @@ func compare(ours, theirs map[trace.GoID]*goroutine, isTrace bool, least int) bo
 		fmt.Println(text)
 	}
 	return n > 0 && equal*1000 >= n*least && len(wrong) == 0
+}
+
+// reasonsOf reads the reasons of goroutines whose first state is waiting.
+func reasonsOf(path string) (map[trace.GoID]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	all := map[trace.GoID]string{}
+	for in := json.NewDecoder(f); in.More(); {
+		var ev struct {
+			Goroutine        trace.GoID
+			From, To, Reason string
+		}
+		if err := in.Decode(&ev); err != nil {
+			return nil, err
+		}
+		if ev.From == "Undetermined" && ev.To == "Waiting" {
+			all[ev.Goroutine] = ev.Reason
+		}
+	}
+	return all, nil
+}
+
+// tracersReason is what the runtime's tracer calls the reason that a profile shows.
+func tracersReason(profile string) string {
+	switch {
+	case strings.HasSuffix(profile, "(nil chan)"), profile == "select (no cases)":
+		return "forever"
+	case strings.HasPrefix(profile, "sync.Cond"):
+		return "sync.(*Cond).Wait"
+	case strings.HasPrefix(profile, "sync."), profile == "semacquire":
+		return "sync"
+	case profile == "IO wait":
+		return "network"
+	case strings.HasSuffix(profile, "(idle)"), profile == "finalizer wait", profile == "GC scavenge wait":
+		return "system goroutine wait"
+	case profile == "GC sweep wait":
+		return "GC background sweeper wait"
+	}
+	return profile
+}
+
+func compareReasons(ours, theirs map[trace.GoID]*goroutine, reasons map[trace.GoID]string) bool {
+	n, kinds, wrong := 0, map[string]bool{}, map[string]int{}
+	for id, o := range ours {
+		t := theirs[id]
+		if t == nil || o.changed || o.state != trace.GoWaiting || t.state != o.state {
+			continue
+		}
+		n++
+		kinds[reasons[id]] = true
+		if want := tracersReason(t.reason); reasons[id] != want {
+			wrong[fmt.Sprintf("%q, expected %q", reasons[id], want)]++
+		}
+	}
+	fmt.Printf("%d reasons of %d kinds, %d kinds of differences\n", n, len(kinds), len(wrong))
+	for text, count := range wrong {
+		fmt.Printf("%d goroutines: %s\n", count, text)
+	}
+	return n > 0 && len(wrong) == 0
 }
