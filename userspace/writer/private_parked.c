@@ -11,6 +11,7 @@
 static int begin(struct parked_record *r)
 {
 	r->bytes.len = 0;
+	r->last_since = 0;
 	if (outbuf__room(&r->bytes, PARKED_RECORD_BYTES + (r->n + 1) * (64 + LEB_MAX) + 3 * LEB_MAX,
 			 NULL))
 		return -ENOMEM;
@@ -33,6 +34,7 @@ int private__parked_end(struct writer *w, struct parked_record *r)
 int private__parked(struct writer *w, struct parked_record *r, uint64_t goid, uint64_t reason,
 		    uint64_t since)
 {
+	uint64_t more;
 	int err = 0;
 
 	if (r->last && r->bytes.len >= PARKED_RECORD_BYTES)
@@ -43,8 +45,10 @@ int private__parked(struct writer *w, struct parked_record *r, uint64_t goid, ui
 		return err;
 	leb__append(&r->bytes, goid - r->last);
 	leb__append(&r->bytes, reason);
-	leb__append(&r->bytes, since);
+	more = since - r->last_since;
+	leb__append(&r->bytes, more << 1 ^ -(more >> 63));
 	r->last = goid;
+	r->last_since = since;
 	return 0;
 }
 

@@ -22,6 +22,7 @@ struct parked_record {
 	unsigned int n;
 	struct outbuf bytes;
 	uint64_t last; /* goroutine in it; 0: none */
+	uint64_t last_since;
 };
 
 /*

@@ -109,3 +109,14 @@ TEST(reasons)
 	snap_give();
 	expect_reasons("g2 chan receive\ng3 forever\ng5 network\n");
 }
+
+/* What did not fit into the tables of the snapshots is counted: parked_left_out. */
+TEST(left_out)
+{
+	machine_init(25, "go1.25.3");
+	snap_parked(2, 0);
+	m.snap.stacks_left_out = 3;
+	snap_give();
+	assert_int_equal(stats()->parked, 1);
+	assert_int_equal(stats()->parked_left_out, 2 * 3);
+}
