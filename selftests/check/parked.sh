@@ -5,7 +5,7 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 # Goroutines that are parked when a recording begins, and stay so, have in the trace the stack that the program's own
 # tracer gives them; programs of releases whose tracer has none, that of the goroutine profile; and the reason that the
-# profile shows. In 46 kinds of waits, while nothing happens, and while the garbage collector shrinks and moves stacks;
+# profile shows; and those in system calls, which the runtime has since Go 1.23. In 46 kinds of waits, while nothing happens, and while the garbage collector shrinks and moves stacks;
 # in the last file of a continuous recording, too.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
@@ -34,7 +34,7 @@ parked()
 
 	rm -f "$tmp"/own.*
 	[ "$(minor_of "$go")" -ge 23 ] || { options='--format-version 1.23' theirs=$tmp/own.profile; }
-	record_target waiting "$go" "$options" -n "$N" -duration 1s -trace "$tmp/own.trace" -profile "$tmp/own.profile" "$@" &&
+	record_target waiting "$go" "$options" -n "$N" -threads 100 -duration 1s -trace "$tmp/own.trace" -profile "$tmp/own.profile" "$@" &&
 		build/reference/validate -strict "$RECORDED" && jq -e --argjson n "$N" '.parked >= $n and
 			.parked <= .goroutines_at_start and .parked_left_out == 0' "$tmp/waiting.json" >/dev/null || return 1
 	agrees "$RECORDED" "$theirs"

@@ -66,12 +66,12 @@ static void boundary__status_p(struct sequencer *s, struct proc *p)
 					   p->id, p->start_state));
 }
 
-/* The stack of a status: `whole`, as far as it is known, of a goroutine that waits now. */
+/* The stack of a status: `whole`, as far as it is known, of a goroutine that waits or is in a system call. */
 static uint32_t status_stack(struct sequencer *s, const struct goroutine *g, bool whole)
 {
 	uint32_t id = 0;
 
-	if (whole && g->parked && g->start_state == GO_WAITING)
+	if (whole && g->parked)
 		id = stacks__held_id(s->stacks, g->parked, g->start);
 	return id ?: stacks__start_id(s->stacks, g->start);
 }

@@ -283,12 +283,17 @@ static void initial__parked(struct sequencer *s, const struct g_facts *facts,
 	uint32_t depth;
 	bool cut;
 
-	if (g->reason || g->parked || g->state != GO_WAITING || g->id != from->goid ||
+	if (g->reason || g->parked || g->id != from->goid ||
+	    initial__state(s->opts.layout, from) != g->state ||
+	    !(g->state == GO_WAITING || (g->state == GO_SYSCALL && !s->opts.no_syscalls)) ||
 	    (facts && facts->first <= snap->time_end))
 		return;
-	g->reason = model__reason(s, layout__parked_reason(s->opts.layout, from->wait_reason));
-	if (from->wait_since <= snap->time) /* as the record of its park */
-		g->last_record = from->wait_since;
+	if (g->state == GO_WAITING) {
+		g->reason =
+			model__reason(s, layout__parked_reason(s->opts.layout, from->wait_reason));
+		if (from->wait_since <= snap->time) /* as the record of its park */
+			g->last_record = from->wait_since;
+	}
 	pc = snapshot__stack(snap, from, &depth, &cut);
 	if (pc)
 		g->parked = stacks__hold(s->stacks, pc, depth, cut, &s->stats.parked_left_out);

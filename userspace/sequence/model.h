@@ -54,7 +54,7 @@ struct goroutine {
 	uint64_t id;   /* goid */
 	struct thread *m;
 	struct regions *regions; /* open user regions; NULL: never had one */
-	struct stack *parked;	 /* while it waits: stacks__hold(); NULL: unknown */
+	struct stack *parked;	 /* while it waits or is in a system call; NULL: unknown */
 	uint32_t start;		 /* start function: stacks__start() */
 	/* in the trace */
 	uint32_t seq;	   /* last sequence number, in generation `numbered` */

@@ -120,3 +120,17 @@ TEST(left_out)
 	assert_int_equal(stats()->parked, 1);
 	assert_int_equal(stats()->parked_left_out, 2 * 3);
 }
+
+/* Of a goroutine in a system call, which has no reason. */
+TEST(in_a_system_call)
+{
+	machine_init(25, "go1.25.3");
+	snap_parked(2, 0);
+	m.snap_g[0].status = GS_SYSCALL;
+	m.snap_g[0].m = M(7);
+	m.snap_g[0].wait_reason = wait_reason("chan receive");
+	snap_m(7, -1);
+	snap_give();
+	expect_statuses("- p0 2\n- p1 2\n- p2 2\n- p3 2\nm7 g2 3 f21<f22<f9\n", "open 0\n");
+	assert_int_equal(stats()->parked, 1);
+}

@@ -48,8 +48,11 @@ void parked__deinit(struct parked *p)
 	*p = (struct parked){};
 }
 
+/* Since Go 1.23 g.syscallbp leads to the frames of a goroutine in a system call or in C. */
 static bool is_parked(const struct layout *l, const struct go_g *g)
 {
+	if (g->ok && g->goid && g->status == GS_SYSCALL)
+		return l->derives_syscalls;
 	return g->ok && g->goid && g->status == GS_WAITING &&
 	       (g->wait_reason >= 64 || !((l->suspend_g_reasons >> g->wait_reason) & 1));
 }
@@ -78,7 +81,7 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 uint32_t parked__context(const struct layout *l, const struct go_g *g)
 {
 	const uint64_t words[] = { g->goid, g->sp, g->pc, g->bp, g->stack_lo, g->stack_hi };
-	uint64_t hash = g->wait_reason;
+	uint64_t hash = (uint64_t)g->status << 8 | g->wait_reason;
 
 	if (!is_parked(l, g) || !has_stack(g))
 		return 0;

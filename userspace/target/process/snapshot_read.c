@@ -64,6 +64,12 @@ int go_gs__addresses(const struct process *proc, const struct layout *l, uint64_
 	return n > GS_MAX ? -EPROTO : process__read_words(proc, array, n, ret);
 }
 
+/* g.syscallsp, g.syscallpc and g.syscallbp follow g.sched, whose last member is bp. */
+static uint32_t syscall_offset(const struct layout *l, unsigned int i)
+{
+	return l->config.g_sched + l->config.gobuf_bp + 8 * (i + 1);
+}
+
 static void parse_g(const struct layout *l, const struct buf *b, struct go_g *ret)
 {
 	uint8_t reason = 0;
@@ -84,6 +90,11 @@ static void parse_g(const struct layout *l, const struct buf *b, struct go_g *re
 		.wait_reason = reason,
 		.wait_since = word(b, l->config.g_waitreason - WAITSINCE_BEFORE),
 	};
+	if (ret->status == GS_SYSCALL && l->derives_syscalls) {
+		ret->sp = word(b, syscall_offset(l, 0));
+		ret->pc = word(b, syscall_offset(l, 1));
+		ret->bp = word(b, syscall_offset(l, 2));
+	}
 }
 
 #define GS_BATCH 1024
@@ -185,6 +196,7 @@ int go_gs__read(const struct process *proc, const struct layout *l, const uint64
 		l->config.g_sched + l->config.gobuf_pc,
 		l->config.g_sched + l->config.gobuf_bp,
 		l->config.g_parent_goid == GT_NO_OFFSET ? 0 : l->config.g_parent_goid,
+		l->derives_syscalls ? syscall_offset(l, 2) : 0,
 	};
 	size_t len = end_of(offsets, sizeof(offsets) / sizeof(offsets[0]));
 	int err = len <= STRUCT_MAX ? 0 : -EPROTO;

@@ -17,8 +17,9 @@
 struct go_g {
 	bool ok; /* it could be read */
 	uint64_t stack_lo, stack_hi, m, goid, startpc, parent;
-	uint64_t sp, pc, bp; /* saved in g.sched; outdated if it runs */
-	uint32_t status;     /* without the scan bit */
+	uint64_t sp, pc,
+		bp; /* saved in g.sched; outdated if it runs; since 1.23 those of a system call */
+	uint32_t status; /* without the scan bit */
 	uint32_t wait_reason;
 	uint64_t wait_since; /* g.waitsince, CLOCK_MONOTONIC ns; 0: unknown, or it does not wait */
 };

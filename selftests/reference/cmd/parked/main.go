@@ -154,7 +154,10 @@ func compare(ours, theirs map[trace.GoID]*goroutine, isTrace bool, least int) bo
 	kinds, wrong := map[string]bool{}, map[string]int{}
 	for id, o := range ours {
 		t := theirs[id]
-		if t == nil || o.changed || t.changed || o.state != trace.GoWaiting || t.state != o.state || len(t.stack) == 0 {
+		if t == nil || o.changed || t.changed || t.state != o.state || len(t.stack) == 0 {
+			continue
+		}
+		if o.state != trace.GoWaiting && (o.state != trace.GoSyscall || !isTrace) {
 			continue
 		}
 		a, b := o.stack, t.stack

@@ -11,7 +11,8 @@
 #define WORDS 4096
 
 struct fake_g {
-	uint64_t stack_lo, stack_hi, m, goid, startpc, parent, sp, bp, pc;
+	uint64_t stack_lo, stack_hi, m, goid, startpc, parent, sp, pc, bp;
+	uint64_t syscallsp, syscallpc, syscallbp;
 	uint32_t status;
 	uint8_t wait_reason;
 	uint64_t end;
@@ -24,8 +25,8 @@ static const struct layout layout = {
 		.g_startpc = offsetof(struct fake_g, startpc),
 		.g_parent_goid = offsetof(struct fake_g, parent),
 		.g_sched = offsetof(struct fake_g, sp),
-		.gobuf_bp = 8,
-		.gobuf_pc = 16,
+		.gobuf_pc = 8,
+		.gobuf_bp = 16,
 		.g_waitreason = offsetof(struct fake_g, wait_reason),
 		.g_status = offsetof(struct fake_g, status),
 	},
@@ -162,6 +163,10 @@ TEST(changed_meanwhile)
 
 TEST(who_is_parked)
 {
+	struct layout newer = layout;
+	uint64_t addr = ADDR(g[0]);
+	struct go_g go;
+
 	assert_int_not_equal(context(&g[0]), 0);
 	assert_int_not_equal(context(&g[0]), context(&g[1]));
 	g[0].wait_reason = 5; /* waits in name only: it runs */
@@ -171,7 +176,15 @@ TEST(who_is_parked)
 	g[0].status = GS_RUNNING;
 	assert_int_equal(context(&g[0]), 0);
 	g[0].status = GS_SYSCALL;
+	g[0].syscallsp = g[0].sp;
+	g[0].syscallpc = 0x200;
+	g[0].syscallbp = g[0].bp;
+	g[0].sp = g[0].bp = 0; /* of a call of C */
 	assert_int_equal(context(&g[0]), 0);
+	newer.derives_syscalls = true;
+	assert_int_equal(go_gs__read(&self, &newer, &addr, 1, &go), 0);
+	assert_int_not_equal(parked__context(&newer, &go), 0);
+	assert_int_equal(go.pc, 0x200);
 }
 
 /* What is no stack is not read. */
