@@ -33,7 +33,7 @@ import (
 
 const (
 	depthMax   = 128
-	profileMax = 100 // frames that a goroutine profile shows
+	profileMax = 90 // frames: a goroutine profile shows 100, with those that it hides in some releases
 )
 
 type goroutine struct {
@@ -109,7 +109,7 @@ func ofProfile(text []byte) map[trace.GoID]*goroutine {
 		if m := head.FindStringSubmatch(t); m != nil {
 			id, _ := strconv.ParseInt(m[1], 10, 64)
 			g = &goroutine{state: trace.GoWaiting}
-			if strings.HasPrefix(m[2], "running") || strings.HasPrefix(m[2], "syscall") {
+			if strings.HasPrefix(m[2], "run") || strings.HasPrefix(m[2], "syscall") { // running, runnable
 				g.state = trace.GoSyscall
 			}
 			g.reason, _, _ = strings.Cut(m[2], ",")
