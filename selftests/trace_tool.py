@@ -118,13 +118,28 @@ def times_of(goroutine):
     return times | {f"Block time ({block['name']})": block["time"] for block in goroutine["block"]}
 
 
+APART = 1000  # ns: events of the same time are delivered 1 ns after each other
+
+
+def with_first_reason(theirs, ours):
+    """Returns the times of go tool trace with the reason of the first wait, which only gotrace has, as private data.
+
+    The time without a reason counts for the one reason for which gotrace has as much more time.
+    """
+    unknown = "Block time ()"
+    nameless = theirs.get(unknown, 0) - ours.get(unknown, 0)
+    more = [head for head, time in ours.items() if head.startswith("Block time (") and head != unknown and
+        nameless > 0 and abs(time - theirs.get(head, 0) - nameless) <= APART]
+    moved = {unknown: ours.get(unknown, 0), more[0]: theirs.get(more[0], 0) + nameless} if len(more) == 1 else {}
+    return theirs | moved
+
+
 def compare_goroutines(ours, pages, unnamed):
     """Yields what differs: which goroutines there are, and for each its function, its time and each part of it.
 
-    Events of the same time are delivered 1 ns after each other; a part begins at the event, or where the generation
-    does. Before Go 1.26, the tool may have no name of a goroutine that never ran.
+    A part begins at its event, or where the generation does. Before Go 1.26, the tool may have no name of a goroutine that never ran.
     """
-    theirs, apart, names = pages["goroutines"], 1000, {}
+    theirs, names = pages["goroutines"], {}
     for g in sorted(set(theirs) ^ set(ours), key=int):
         yield f"goroutine {g} is in {'go tool trace' if g in theirs else 'gotrace'} only"
     for g in sorted(set(theirs) & set(ours), key=int):
@@ -132,16 +147,17 @@ def compare_goroutines(ours, pages, unnamed):
         names[g] = have["function"] if unnamed else want["name"]
         if have["function"] not in ([want["name"], ""] if unnamed else [want["name"]]):
             yield f"goroutine {g}: '{have['function']}' in go tool trace, '{want['name']}' in gotrace"
-        heads = set(have["times"]) | set(times_of(want))
+        times = with_first_reason(have["times"], times_of(want))
+        heads = set(times) | set(times_of(want))
         pairs = [("Total", have["total_ns"], want["total"])]
-        pairs += [(head, have["times"].get(head, 0), times_of(want).get(head, 0)) for head in sorted(heads)]
-        if want["syscall_block"] > apart:
+        pairs += [(head, times.get(head, 0), times_of(want).get(head, 0)) for head in sorted(heads)]
+        if want["syscall_block"] > APART:
             # Of a system call that goes on, Go counts the time without a P as time in the call and as a wait for a P.
             pairs = [pair for pair in pairs if pair[0] not in IN_CALLS]
             pairs.append(("calls and waits for a P", have["total_ns"] - sum(x for _, x, _ in pairs[1:]),
                 want["total"] - sum(y for _, _, y in pairs[1:])))
         for what, x, y in pairs:
-            if abs(x - y) > apart:
+            if abs(x - y) > APART:
                 yield f"goroutine {g}, {what}: {x} ns in go tool trace, {y} in gotrace"
     groups = collections.defaultdict(lambda: {"count": 0, "exec_ns": 0})
     for g, name in names.items():
@@ -149,7 +165,7 @@ def compare_goroutines(ours, pages, unnamed):
         groups[name]["exec_ns"] += ours[g]["exec"]
     for name in sorted(set(groups) | set(pages["groups"])):
         have, want = pages["groups"].get(name, {"count": 0, "exec_ns": 0}), groups[name]
-        if have["count"] != want["count"] or abs(have["exec_ns"] - want["exec_ns"]) > apart * want["count"]:
+        if have["count"] != want["count"] or abs(have["exec_ns"] - want["exec_ns"]) > APART * want["count"]:
             yield f"goroutines of '{name}': {have} in go tool trace, {want} in gotrace"
 
 
