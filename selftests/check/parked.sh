@@ -26,6 +26,15 @@ agrees()
 	return $status
 }
 
+# The runtime's own trace has no reasons: each is inferred from the stack.
+inferred()
+{
+	build/gotrace events --json "$tmp/own.trace" | grep '"Undetermined"' >"$tmp/inferred.json"
+	build/reference/parked -reasons "$tmp/inferred.json" -inferred "$tmp/own.trace" "$tmp/own.profile" >"$tmp/inferred.out" && return
+	cut -c 1-1000 "$tmp/inferred.out"
+	return 1
+}
+
 # GO [ARGUMENT...]: the recording begins before the program's own trace, and ends after it
 parked()
 {
@@ -60,6 +69,7 @@ ktap_start
 targets_of "$GOS" waiting
 for go in $GOS; do
 	try "$go: the stacks of parked goroutines" parked "$go" && note "$(head -n 1 "$tmp/parked.out")"
+	[ "$(minor_of "$go")" -lt 23 ] || { try "$go: the reasons in the runtime's own trace" inferred && note "$(tail -n 1 "$tmp/inferred.out")"; }
 	try "$go: in each file of a continuous recording" rotated "$go" && note "$(head -n 1 "$tmp/parked.out")"
 	try "$go: and of those that move" parked "$go" -restless && note "$(head -n 1 "$tmp/parked.out")"
 done

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/path_impl.h"
+#include "reader/parking.h"
 
 #define PROCS_MAX  1024	      /* Ps that are looked at; only a trace made by hand has more */
 #define SLEEPS_MAX 4	      /* steps from a sleep to what the thread does after it */
@@ -242,9 +243,9 @@ enum path_cause path_walk__scheduler(const struct path_history *h, uint32_t reas
 {
 	struct trace_string text = intern__text_at(h->texts, reason);
 
-	if (text.len == 7 && !memcmp(text.data, "network", text.len))
+	if (parking__is(text, "network"))
 		return PATH_CAUSE_NETPOLL;
-	if (text.len == 5 && !memcmp(text.data, "sleep", text.len))
+	if (parking__is(text, "sleep"))
 		return PATH_CAUSE_TIMER;
 	return PATH_CAUSE_SCHEDULER;
 }

@@ -11,6 +11,7 @@
 
 #include "goroutines.h"
 #include "lib/array.h"
+#include "reader/parking.h"
 
 const char *const column_names[COLUMNS] = {
 	[COLUMN_EXEC] = "exec",	      [COLUMN_SCHED] = "sched",	    [COLUMN_SYNC] = "sync",
@@ -26,7 +27,7 @@ static bool has(struct trace_string s, const char *word)
 
 static enum column reason_column(struct trace_string reason)
 {
-	if (reason.len == 7 && has(reason, "network"))
+	if (parking__is(reason, "network"))
 		return COLUMN_NETWORK;
 	if (has(reason, "GC "))
 		return COLUMN_GC;

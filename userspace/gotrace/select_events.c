@@ -224,6 +224,8 @@ int event_filter__event(struct event_filter *f, const struct trace_event *ev)
 	if (select->reasons || selection__by_goroutine(select))
 		semantics__of(ev, &m);
 	if (select->reasons)
+		semantics__add_reason(ev, &m);
+	if (select->reasons)
 		matches = m.kind == SEMANTICS_STATE_TRANSITION ?
 				  reason_matches(f, m.name.data, m.name.len) :
 				  0;

@@ -55,6 +55,7 @@ struct profile *profile__create(const struct profile_opts *opts)
 	}
 	profile__init_annotations(p);
 	goroutine_tracker__init(&p->tracker, &client, p, p->samples.texts);
+	p->tracker.as_go = true; /* as go tool trace -pprof */
 	return p;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format/parked_read.h"
+#include "reader/parking.h"
 #include "reader/semantics.h"
 
 /* Where the id of the resource comes from: nowhere, argument 0, or the context. */
@@ -264,9 +265,12 @@ void semantics__of(const struct trace_event *ev, struct semantics *ret)
 
 void semantics__add_reason(const struct trace_event *ev, struct semantics *m)
 {
-	if (m->kind == SEMANTICS_STATE_TRANSITION && m->resource == RESOURCE_GOROUTINE &&
-	    m->from == GO_STATE_UNDETERMINED && m->to == GO_STATE_WAITING && ev->dictionary)
-		m->name = parked_list__reason(&ev->dictionary->parked, m->id);
+	if (m->kind != SEMANTICS_STATE_TRANSITION || m->resource != RESOURCE_GOROUTINE ||
+	    m->from != GO_STATE_UNDETERMINED || m->to != GO_STATE_WAITING || !ev->dictionary)
+		return;
+	m->name = parked_list__reason(&ev->dictionary->parked, m->id);
+	if (!m->name.len)
+		m->name = parking__reason(ev->dictionary, m->transition_stack);
 }
 
 const char *semantics__kind(enum semantics_kind kind)

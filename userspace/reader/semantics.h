@@ -64,8 +64,9 @@ struct semantics {
 void semantics__of(const struct trace_event *ev, struct semantics *ret);
 
 /*
- * Sets the name of a status to the reason why the goroutine waits, if private data have it. Go's reader
- * knows no reason for a status, so output that is compared with Go's is made without this.
+ * Sets the name of a status to the reason why the goroutine waits: that of private data, or else what its
+ * stack shows (parking.h). Go's reader knows no reason for a status, so output that is compared with
+ * Go's is made without this.
  */
 void semantics__add_reason(const struct trace_event *ev, struct semantics *m);
 

@@ -1,14 +1,14 @@
 // Parked compares the stacks of goroutines that were parked when a trace began, and stayed so, with
 // what the runtime reports about them.
 //
-//	parked [-least N] [-reasons EVENTS] TRACE RUNTIME
+//	parked [-least N] [-reasons EVENTS [-inferred]] TRACE RUNTIME
 //
 // RUNTIME is the program's own trace of the same time, or the text of its goroutine profile
 // (debug=2). Goroutines that TRACE has in one state only are compared: their stacks frame by frame
 // with that of their first status; with a profile without the runtime's frames, which it omits. Of a
 // stack with the largest depth, whose last frame is the start function, all others are compared.
 // EVENTS is the output of `gotrace events --json TRACE`: the reasons in it are compared with those of the
-// profile, which all goroutines must have.
+// profile, which all goroutines must have. -inferred: from stacks, which do not show whether a channel is nil.
 // Exit status 1 if fewer than N of 1000 goroutines are equal, or one has a frame that is wrong:
 // that neither side lacks a stack, but they differ.
 package main
@@ -46,6 +46,7 @@ type goroutine struct {
 func main() {
 	least := flag.Int("least", 999, "how many of 1000 must be equal")
 	reasons := flag.String("reasons", "", "the output of gotrace events --json")
+	inferred := flag.Bool("inferred", false, "the reasons are marked as inferred")
 	flag.Parse()
 	command.Usage(flag.NArg() == 2, "parked [-least N] TRACE RUNTIME")
 	ours := command.Must(ofTrace(flag.Arg(0)))
@@ -59,7 +60,7 @@ func main() {
 	}
 	ok := compare(ours, theirs, isTrace, *least)
 	if *reasons != "" {
-		ok = compareReasons(ours, theirs, command.Must(reasonsOf(*reasons))) && ok
+		ok = compareReasons(ours, theirs, command.Must(reasonsOf(*reasons)), *inferred) && ok
 	}
 	command.End(ok, nil)
 }
@@ -241,7 +242,7 @@ func tracersReason(profile string) string {
 	return profile
 }
 
-func compareReasons(ours, theirs map[trace.GoID]*goroutine, reasons map[trace.GoID]string) bool {
+func compareReasons(ours, theirs map[trace.GoID]*goroutine, reasons map[trace.GoID]string, inferred bool) bool {
 	n, kinds, wrong := 0, map[string]bool{}, map[string]int{}
 	for id, o := range ours {
 		t := theirs[id]
@@ -250,7 +251,11 @@ func compareReasons(ours, theirs map[trace.GoID]*goroutine, reasons map[trace.Go
 		}
 		n++
 		kinds[reasons[id]] = true
-		if want := tracersReason(t.reason); reasons[id] != want {
+		profile, mark := t.reason, ""
+		if inferred {
+			profile, mark = strings.TrimSuffix(profile, " (nil chan)"), " (inferred)"
+		}
+		if want := tracersReason(profile) + mark; reasons[id] != want {
 			wrong[fmt.Sprintf("%q, expected %q", reasons[id], want)]++
 		}
 	}
