@@ -7,9 +7,11 @@
 
 Texts must be UTF-8. "transition_stack=[-]" is omitted: JSON has no stack of a transition that has none.
 """
+import collections
 import json
 import sys
 
+INFERRED = " (inferred)"  # of a reason that Go's reader does not know
 ESCAPES = {7: "\\a", 8: "\\b", 12: "\\f", 10: "\\n", 13: "\\r", 9: "\\t", 11: "\\v", 34: '\\"', 92: "\\\\"}
 NO_TASK = 2**64 - 1
 
@@ -44,10 +46,14 @@ def task(e):
     return f"id={e['task']} parent={parent} type={quoted(e['type'])}"
 
 
+def reason_of_go(text):
+    return "" if text.endswith(INFERRED) else text
+
+
 def transition(e):
     own = e.get("transition_stack")
     return (f"goroutine={e['goroutine']}" if "goroutine" in e else f"proc={e['proc']}") + (
-        f" {e['from']}->{e['to']} reason={quoted(e.get('reason', ''))}") + (
+        f" {e['from']}->{e['to']} reason={quoted(reason_of_go(e.get('reason', '')))}") + (
         f" transition_stack=[{stack(own)}]" if own else "")
 
 
@@ -78,7 +84,10 @@ def events():
 
 
 def durations(values):
-    named = sorted((d["name"].encode(), f"{quoted(d['name'])}={d['time']}") for d in values)
+    sums = collections.Counter()
+    for d in values:
+        sums[reason_of_go(d["name"])] += d["time"]
+    named = sorted((name.encode(), f"{quoted(name)}={time}") for name, time in sums.items())
     return "[" + ";".join(text for _, text in named) + "]"
 
 

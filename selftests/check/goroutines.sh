@@ -91,6 +91,7 @@ same_columns()
 		wrong = [(g["id"], g["gc_work"], work[g["id"]]) for g in json.loads(run("goroutines", "--all", "--json"))["goroutines"]
 		         if g["gc_work"] != work[g["id"]]]
 		def column(reason):
+		    reason = reason.removesuffix(" (inferred)")
 		    return ("NETWORK" if reason == "network" else "GC" if "GC " in reason
 		            else "SYNC" if re.search("chan|sync|select", reason) else "OTHER")
 		def ns(cell):

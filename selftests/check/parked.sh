@@ -5,8 +5,10 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 # Goroutines that are parked when a recording begins, and stay so, have in the trace the stack that the program's own
 # tracer gives them; programs of releases whose tracer has none, that of the goroutine profile; and the reason that the
-# profile shows; and those in system calls, which the runtime has since Go 1.23. In 46 kinds of waits, while nothing happens, and while the garbage collector shrinks and moves stacks;
-# in the last file of a continuous recording, too.
+# profile shows; and those in system calls, which the runtime has since Go 1.23. In 46 kinds of waits, while nothing
+# happens, and while the garbage collector shrinks and moves stacks; in the last file of a continuous recording, too,
+# together with the time since when they wait. The reasons that are inferred in the runtime's own trace are those of the
+# profile, too.
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/releases.lib.sh
@@ -49,6 +51,21 @@ parked()
 	agrees "$RECORDED" "$theirs"
 }
 
+# FILE...: waits in the last file that the earlier ones contain began at their events
+began()
+{
+	local id last=${*: -1}
+
+	build/gotrace events --json --type GoBlock "$1" | jq -r 'select(.to == "Waiting") | "\(.goroutine) \(.time)"' >"$tmp/blocks"
+	shuf -n 12 --random-source=<(yes) <(awk '{ n[$1]++; line[$1] = $0 } END { for (g in n) if (n[g] == 1) print line[g] }' "$tmp/blocks") |
+		while read -r id time; do
+			build/gotrace waits --json --kind block --goroutine "$id" "$last" | jq -r --arg time "$time" '.waits[] |
+				select(.began_before) | "\(.goroutine) \(.from_ns - .before_ns - ($time | tonumber))"'
+		done >"$tmp/began"
+	cat "$tmp/began"
+	awk '$2 < -1000 || $2 > 1000 { exit 1 } END { exit NR < 10 }' "$tmp/began"
+}
+
 # GO: the last of some files has the stacks and reasons of goroutines that were parked before and in the recording
 rotated()
 {
@@ -62,7 +79,7 @@ rotated()
 	expect_target done 120 && stop_recorder || return 1
 	stop_target
 	files=("$tmp"/files/*.trace)
-	[ ${#files[@]} -ge 3 ] && agrees "${files[-1]}" "$tmp/own.profile"
+	[ ${#files[@]} -ge 3 ] && agrees "${files[-1]}" "$tmp/own.profile" && began "${files[@]}"
 }
 
 ktap_start

@@ -15,6 +15,7 @@
 #include "analysis/durations.h"
 #include "analysis/goroutine_tracker.h"
 #include "analysis/summary.h"
+#include "format/parked_read.h"
 #include "lib/array.h"
 #include "lib/heap.h"
 
@@ -27,9 +28,10 @@ struct waiter {
 	uint64_t serial; /* unlike its id, never used again */
 	uint32_t reason, stack;
 	uint8_t kind;
-	bool waits;    /* its state is a wait of a requested kind */
-	bool unbegun;  /* the begin of its state is not in the trace */
-	bool nameless; /* a wait refers to it, but its start function is not known yet */
+	bool waits;	/* its state is a wait of a requested kind */
+	bool unbegun;	/* the begin of its state is not in the trace */
+	bool nameless;	/* a wait refers to it, but its start function is not known yet */
+	int64_t waited; /* if `unbegun`: for how long it had been in that state, at least; or 0 */
 };
 
 struct waits {
@@ -218,6 +220,8 @@ static int add(struct waits *w, struct waiter *g, int64_t to, const struct trace
 		.reason = g->reason,
 		.stack = g->stack,
 		.began_before = g->unbegun || g->go.since < w->from,
+		.before = time_add(g->waited,
+				   g->go.since < w->from ? time_sub(w->from, g->go.since) : 0),
 		.goes_on = !ev,
 		.lost = g->go.since < w->lost_to,
 		.serial = g->serial,
@@ -246,6 +250,7 @@ static int add_runqueue(struct waits *w, uint64_t goroutine, uint64_t thread, in
 		.kind = WAIT_RUNQUEUE,
 		.stack = g ? g->stack : 0,
 		.began_before = begin < w->from,
+		.before = begin < w->from ? time_sub(w->from, begin) : 0,
 		.goes_on = goes_on,
 		.serial = g ? g->serial : 0,
 		.number = w->numbers++,
@@ -358,6 +363,9 @@ static int goroutine__enter(void *context, void *goroutine, const struct trace_e
 	if (m->from == GO_STATE_UNDETERMINED)
 		g->go.since = g->go.created;
 	g->unbegun = m->from == GO_STATE_UNDETERMINED;
+	g->waited = g->unbegun && m->to == GO_STATE_WAITING ?
+			    parked_list__waited(&ev->dictionary->parked, m->id) :
+			    0;
 	g->waits = find_kind(w, m->to, &g->kind);
 	g->reason = 0;
 	if (!err && m->to == GO_STATE_WAITING && g->waits)

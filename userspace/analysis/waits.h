@@ -46,6 +46,7 @@ struct wait {
 	uint32_t stack;			/* for waits__frame() */
 	uint8_t kind;			/* enum wait_kind */
 	bool began_before; /* before `from`, or before the trace contains the goroutine */
+	int64_t before;	   /* then: by how many ns, at least; 0: unknown */
 	bool goes_on;	   /* it has not ended at `to`, the end of the window or of the trace */
 	bool lost;	   /* events were lost in it: it may be several waits */
 	uint64_t serial, by_serial; /* which goroutine had that id; 0: none */

@@ -64,6 +64,7 @@ struct trace_experiment {
 struct parked_list {
 	struct parked_entry {
 		uint64_t goid;
+		uint64_t waited; /* for how long it has waited at least, ns + 1; 0: unknown */
 		uint32_t text;
 	} *at;
 	struct parked_text {

@@ -39,7 +39,7 @@ static int add_text(struct parked_list *l, const void *data, size_t len)
 static int add_record(struct parked_list *l, struct buf b)
 {
 	uint32_t texts[PARKED_TEXTS_MAX];
-	uint64_t n = buf__uleb(&b), goid = 0;
+	uint64_t n = buf__uleb(&b), goid = 0, waited = 0;
 
 	for (uint64_t i = 0; i < n && !b.bad; i++) {
 		uint64_t len = buf__uleb(&b);
@@ -51,15 +51,15 @@ static int add_record(struct parked_list *l, struct buf b)
 		texts[i] = (uint32_t)text;
 	}
 	while (buf__left(&b) && !b.bad) {
-		uint64_t more = buf__uleb(&b), text = buf__uleb(&b);
+		uint64_t more = buf__uleb(&b), text = buf__uleb(&b), longer = buf__uleb(&b);
 
-		buf__uleb(&b); /* for how long it has waited */
 		if (b.bad || !more || more > UINT64_MAX - goid || text >= n)
 			return 0;
 		goid += more;
+		waited += longer >> 1 ^ -(longer & 1);
 		if (array__grow(&l->at, l->n, &l->cap, sizeof(*l->at)))
 			return -ENOMEM;
-		l->at[l->n++] = (struct parked_entry){ goid, texts[text] };
+		l->at[l->n++] = (struct parked_entry){ goid, waited, texts[text] };
 	}
 	return 0;
 }
@@ -90,9 +90,8 @@ int parked_list__load(struct dictionary *dictionary)
 	return err || more > 0 ? err : more;
 }
 
-struct trace_string parked_list__reason(const struct parked_list *l, uint64_t goid)
+static const struct parked_entry *find(const struct parked_list *l, uint64_t goid)
 {
-	const struct parked_text *text;
 	size_t low = 0, high = l->n, middle;
 
 	while (low < high) {
@@ -102,8 +101,24 @@ struct trace_string parked_list__reason(const struct parked_list *l, uint64_t go
 		else
 			high = middle;
 	}
-	if (low == l->n || l->at[low].goid != goid)
+	return low < l->n && l->at[low].goid == goid ? &l->at[low] : NULL;
+}
+
+struct trace_string parked_list__reason(const struct parked_list *l, uint64_t goid)
+{
+	const struct parked_entry *entry = find(l, goid);
+	const struct parked_text *text;
+
+	if (!entry)
 		return (struct trace_string){ "", 0 };
-	text = &l->texts[l->at[low].text];
+	text = &l->texts[entry->text];
 	return (struct trace_string){ text->data, text->len };
+}
+
+int64_t parked_list__waited(const struct parked_list *l, uint64_t goid)
+{
+	const struct parked_entry *entry = find(l, goid);
+
+	return entry && entry->waited && entry->waited <= INT64_MAX ? (int64_t)entry->waited - 1 :
+								      0;
 }

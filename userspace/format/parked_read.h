@@ -20,5 +20,7 @@ void parked_list__deinit(struct parked_list *l);
 
 /* The reason of a goroutine, as long as the dictionary's entries; empty: unknown. */
 struct trace_string parked_list__reason(const struct parked_list *l, uint64_t goid);
+/* For how many ns a goroutine had waited, at least, when the file began; 0: unknown. */
+int64_t parked_list__waited(const struct parked_list *l, uint64_t goid);
 
 #endif

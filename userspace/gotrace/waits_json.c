@@ -68,6 +68,7 @@ static void put_wait(struct json *j, const struct longest_waits *l, size_t i)
 	json__i64(j, "from_ns", wait->from);
 	json__i64(j, "to_ns", wait->to);
 	json__bool(j, "began_before", wait->began_before);
+	json__i64(j, "before_ns", wait->before);
 	json__bool(j, "goes_on", wait->goes_on);
 	json__bool(j, "events_lost", wait->lost);
 	json__open(j, "stack", '[');

@@ -133,6 +133,17 @@ static void put_causes(struct out *o, const struct longest_waits *l, const struc
 	out__format(o, "  %zu other causes\n", causes->others);
 }
 
+static void put_before(struct out *o, int64_t ns)
+{
+	out__text(o, INDENT "began ");
+	if (ns) {
+		out__text(o, "at least ");
+		table__time(o, ns, 0);
+		out__char(o, ' ');
+	}
+	out__text(o, "before\n");
+}
+
 static void put_wait(struct out *o, const struct longest_waits *l, size_t i)
 {
 	const struct wait *wait = &l->at[i];
@@ -149,7 +160,7 @@ static void put_wait(struct out *o, const struct longest_waits *l, size_t i)
 	}
 	out__char(o, '\n');
 	if (wait->began_before)
-		out__text(o, INDENT "began before\n");
+		put_before(o, wait->before);
 	if (wait->lost)
 		out__text(o, INDENT "events were lost meanwhile: may be several waits\n");
 	put_end(o, l, wait);
