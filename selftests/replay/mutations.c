@@ -445,11 +445,12 @@ static void break_snapshot(struct mutation *mu)
 		{ (void *)snap->g, snap->ng * sizeof(*snap->g) },
 		{ (void *)snap->m, snap->nm * sizeof(*snap->m) },
 		{ (void *)snap->p, snap->np * sizeof(*snap->p) },
+		{ (void *)snap->stacks, snap->nstacks * sizeof(*snap->stacks) },
 	};
 	unsigned int n = 1 + below(mu, 20);
 
 	for (unsigned int i = 0; i < n; i++) {
-		unsigned int k = below(mu, 3);
+		unsigned int k = below(mu, sizeof(part) / sizeof(*part));
 		size_t from = below(mu, part[k].len / 8), to = below(mu, part[k].len / 8);
 
 		if (!part[k].len)

@@ -97,9 +97,12 @@ static void add_snapshot(struct sim_run *run, struct buf *b)
 	snap->ng = buf__u64(b);
 	snap->nm = buf__u64(b);
 	snap->np = buf__u64(b);
+	snap->nstacks = buf__u64(b);
+	snap->stacks_left_out = buf__u64(b);
 	snap->g = copy_array(b, snap->ng, sizeof(*snap->g));
 	snap->m = copy_array(b, snap->nm, sizeof(*snap->m));
 	snap->p = copy_array(b, snap->np, sizeof(*snap->p));
+	snap->stacks = copy_array(b, snap->nstacks, sizeof(*snap->stacks));
 }
 
 int raw__load(struct sim_run *ret, const char *path, size_t records, bool *ret_tentative)

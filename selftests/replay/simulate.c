@@ -137,6 +137,7 @@ static void deinit_snapshot(struct snapshot *snap)
 	free(snap->g);
 	free(snap->m);
 	free(snap->p);
+	free(snap->stacks);
 	*snap = (struct snapshot){};
 }
 
