@@ -116,8 +116,8 @@ names_agree() # TRACE DUMP LEAST: at least LEAST goroutines are in both, with th
 	named_in "$1" | LC_ALL=C sort >"$tmp/named"
 	began_with "$2" | LC_ALL=C sort >"$tmp/began"
 	LC_ALL=C join "$tmp/named" "$tmp/began" >"$tmp/both"
-	# the wrapper of a go statement with arguments has the name of its callee
-	awk '$2 != $3 && !($2 == $4 && $3 ~ /(gowrap|dwrap|func)[^.]*[0-9]$/) {
+	# the wrapper of a go statement with arguments, or of a method value, has the name of its callee
+	awk '$2 != $3 && !($2 == $4 && $3 ~ /((gowrap|dwrap|func)[^.]*[0-9]|-fm)$/) {
 			print "goroutine " $1 " is named " $2 ", but began with " $3
 			bad = 1
 		}

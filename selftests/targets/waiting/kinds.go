@@ -47,6 +47,7 @@ var never struct {
 	cond       *sync.Cond
 	once       sync.Once
 	ctx        context.Context
+	cancel     context.CancelFunc
 	pipe       *io.PipeReader
 	conn       net.Conn
 	shared     *os.File
@@ -63,7 +64,7 @@ func setUp() {
 	never.rw.Lock()
 	never.wg.Add(1)
 	never.cond = sync.NewCond(&never.onceMu)
-	never.ctx, _ = context.WithCancel(context.Background())
+	never.ctx, never.cancel = context.WithCancel(context.Background())
 	never.pipe, _ = io.Pipe()
 	never.conn, _ = net.Pipe()
 	never.shared = pipe()

@@ -12,6 +12,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -22,8 +23,11 @@ import (
 	"sort"
 	"strconv"
 
+	"golang.org/x/exp/trace"
+
 	"gotrace-bpf/selftests/reference/internal/annotations"
 	"gotrace-bpf/selftests/reference/internal/command"
+	"gotrace-bpf/selftests/reference/internal/tracefile"
 )
 
 const (
@@ -104,7 +108,18 @@ func load(gotrace, file string, slices int) (*side, error) {
 	for i := range slices {
 		s.weights["second"][i] = float64(s.bounds[i+1]-s.bounds[i]) / 1e9
 	}
+	statuses, err := exec.Command(gotrace, "events", "--json", "--type", "GoStatus,GoStatusStack", file).Output()
+	if err != nil {
+		return nil, fmt.Errorf("events: %w", err)
+	}
+	reasons, err := tracefile.FirstReasons(bytes.NewReader(statuses))
+	if err != nil {
+		return nil, err
+	}
 	for g, states := range t.States {
+		if states[0].Is == "Waiting" && states[0].Reason == "" {
+			states[0].Reason = reasons[trace.GoID(g)]
+		}
 		s.addStates(names[g], states)
 	}
 	for g, assists := range t.Assists {

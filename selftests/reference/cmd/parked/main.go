@@ -16,7 +16,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -200,27 +199,13 @@ func compare(ours, theirs map[trace.GoID]*goroutine, isTrace bool, least int) bo
 	return n > 0 && equal*1000 >= n*least && len(wrong) == 0
 }
 
-// reasonsOf reads the reasons of goroutines whose first state is waiting.
 func reasonsOf(path string) (map[trace.GoID]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	all := map[trace.GoID]string{}
-	for in := json.NewDecoder(f); in.More(); {
-		var ev struct {
-			Goroutine        trace.GoID
-			From, To, Reason string
-		}
-		if err := in.Decode(&ev); err != nil {
-			return nil, err
-		}
-		if ev.From == "Undetermined" && ev.To == "Waiting" {
-			all[ev.Goroutine] = ev.Reason
-		}
-	}
-	return all, nil
+	return tracefile.FirstReasons(f)
 }
 
 // tracersReason is what the runtime's tracer calls the reason that a profile shows.
