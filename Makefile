@@ -94,7 +94,7 @@ KERNEL_BPF_SRCS := bpf/syscall.bpf.c bpf/sched.bpf.c
 BPF_SRCS  := $(filter-out bpf/fate.bpf.c bpf/follow.bpf.c bpf/hits.bpf.c bpf/pid_ns.bpf.c bpf/sample.bpf.c $(KERNEL_BPF_SRCS),$(wildcard bpf/*.bpf.c))
 # In the order of their dependencies: a folder includes headers of those before it only
 # (selftests/check/layers.sh).
-LIB_DIRS  := lib $(addprefix target/,arch elf symbols infer layout probe process) format pack text v1 \
+LIB_DIRS  := lib $(addprefix target/,arch elf symbols infer layout probe process modules) format pack text v1 \
 	     writer flight reader rewrite analysis heap metrics diff profile print export report sql align names sequence \
 	     rawfile inline trigger budget service ship capture blackbox selection
 FORMAT_DIRS := lib format pack text v1 writer reader rewrite analysis heap metrics diff profile print export

@@ -275,15 +275,18 @@ static int find_group(struct finder *f, size_t first, size_t end, struct error *
 	const struct row *row = &site_rows[first];
 	char reason[REASON_SIZE] = "", other[REASON_SIZE];
 	int found = try_row(f, row, reason), err;
+	bool linked = found != 0;
 
 	if (found == 0 && (row->need == IF_LINKED || row->need == OPTIONAL_IF_LINKED))
 		return 0;
-	for (size_t i = first + 1; i < end && found != 1; i++)
+	for (size_t i = first + 1; i < end && found != 1; i++) {
 		found = applies(&site_rows[i], f->layout) ? try_row(f, &site_rows[i], other) :
 							    found;
+		linked |= found != 0;
+	}
 	if (f->out_of_memory)
 		return -ENOMEM;
-	if (found == 1)
+	if (found == 1 || (f->plugin && !linked))
 		return 0;
 	err = note_missing(f, row, reason);
 	if (err || !row__is_needed(row))
@@ -293,10 +296,10 @@ static int find_group(struct finder *f, size_t first, size_t end, struct error *
 						      "");
 }
 
-int site_list__find(struct site_list *ret, const struct elf_image *elf, const struct pclntab *pt,
-		    const struct layout *layout, struct error *error)
+static int find(struct site_list *ret, struct finder *finder, struct error *error)
 {
-	struct finder f = { .elf = elf, .pt = pt, .layout = layout };
+	struct finder f = *finder;
+	const struct layout *layout = f.layout;
 	int err = find_inlined(&f);
 	size_t end;
 
@@ -319,8 +322,9 @@ int site_list__find(struct site_list *ret, const struct elf_image *elf, const st
 				 "the program has more than %d probe sites, or a site outside "
 				 "of its file",
 				 SITES_MAX);
-	if (!err)
-		finder__add_syscalls(&f);
+	if (!err && !finder__add_syscalls(&f) && f.plugin)
+		err = error__set(error, -ENOTSUP,
+				 "cannot observe when a goroutine enters or leaves a system call");
 	if (f.out_of_memory && !err)
 		err = error__set(error, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < f.list.n; i++)
@@ -328,6 +332,21 @@ int site_list__find(struct site_list *ret, const struct elf_image *elf, const st
 	free(f.inlined);
 	*ret = f.list;
 	return err;
+}
+
+int site_list__find(struct site_list *ret, const struct elf_image *elf, const struct pclntab *pt,
+		    const struct layout *layout, struct error *error)
+{
+	return find(ret, &(struct finder){ .elf = elf, .pt = pt, .layout = layout }, error);
+}
+
+int site_list__find_in_plugin(struct site_list *ret, const struct elf_image *elf,
+			      const struct pclntab *pt, const struct layout *layout,
+			      struct error *error)
+{
+	struct finder f = { .elf = elf, .pt = pt, .layout = layout, .plugin = true };
+
+	return find(ret, &f, error);
 }
 
 void site_list__deinit(struct site_list *sites)

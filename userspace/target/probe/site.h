@@ -78,6 +78,13 @@ struct site_list {
  */
 int site_list__find(struct site_list *ret, const struct elf_image *elf, const struct pclntab *pt,
 		    const struct layout *layout, struct error *error);
+/*
+ * As site_list__find(), for a plugin, which has copies of some of the runtime's functions: a transition
+ * for which it has no function is not missing. All of its system calls have probes.
+ */
+int site_list__find_in_plugin(struct site_list *ret, const struct elf_image *elf,
+			      const struct pclntab *pt, const struct layout *layout,
+			      struct error *error);
 void site_list__deinit(struct site_list *sites);
 const char *site__arguments(enum gt_probe probe, uint64_t cookie); /* registers that are read */
 const char *site__probe_name(enum gt_probe probe);		   /* "execute" */

@@ -82,6 +82,7 @@ struct finder {
 	const struct layout *layout;
 	struct inlined *inlined;
 	size_t ninlined, inlined_cap, site_cap, missing_cap;
+	bool plugin; /* see site_list__find_in_plugin() */
 	bool out_of_memory;
 	bool overflow; /* a site was found but not stored */
 	struct site_list list;
@@ -121,8 +122,11 @@ size_t finder__add_added(struct finder *f, const struct row *row, const struct c
 size_t finder__add_goal(struct finder *f, const struct row *row, const struct code *code,
 			uint64_t callee);
 
-/* site_syscall.c: adds what is needed to derive system calls, if all of it is there. */
-void finder__add_syscalls(struct finder *f);
+/*
+ * site_syscall.c: adds what is needed to derive system calls, if all of it is there. False: nothing was
+ * added, although the release permits it.
+ */
+bool finder__add_syscalls(struct finder *f);
 
 /* Adds the sites in one function with an inlined copy. Returns how many; 0 with a reason. */
 size_t finder__add_inlined(struct finder *f, const struct row *row, const struct go_func *into,

@@ -110,7 +110,8 @@ static bool find_calls(struct finder *f, const struct begin_or_end *what, uint64
 		if (addr + CALL_SIZE + (int64_t)rel != callee ||
 		    (addr >= caller.entry && addr < caller.end))
 			continue;
-		if (!pclntab__find(f->pt, addr, &caller) || is_derived(caller.name) ||
+		if (!pclntab__find(f->pt, addr, &caller) ||
+		    (!f->plugin && is_derived(caller.name)) ||
 		    (what->inside && !strcmp(caller.name, what->inside)))
 			continue;
 		if (!add_calls(f, what, callee, &caller))
@@ -141,20 +142,24 @@ static bool find_all_calls(struct finder *f)
 		if (begin_or_end[i].row.probe == GT_PROBE_SYSCALL_RETURN &&
 		    !f->layout->exit_is_tentative)
 			continue;
-		good &= pclntab__named(f->pt, begin_or_end[i].func, &func) &&
-			!is_inlined(f, begin_or_end[i].func);
-		good = good && find_calls(f, &begin_or_end[i], func.entry, &text, bytes);
+		good &= !is_inlined(f, begin_or_end[i].func);
+		if (pclntab__named(f->pt, begin_or_end[i].func, &func))
+			good = good && find_calls(f, &begin_or_end[i], func.entry, &text, bytes);
+		else
+			good &= f->plugin;
 	}
 	free(bytes);
 	return bytes && good;
 }
 
-void finder__add_syscalls(struct finder *f)
+bool finder__add_syscalls(struct finder *f)
 {
 	size_t before = f->list.n;
 
 	if (!f->layout->derives_syscalls)
-		return;
-	if (!find_instruction(f) || !find_all_calls(f))
-		f->list.n = before;
+		return true;
+	if ((f->plugin || find_instruction(f)) && find_all_calls(f))
+		return true;
+	f->list.n = before;
+	return false;
 }

@@ -8,23 +8,17 @@
  */
 #include "target/process/csymbols.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "lib/array.h"
 #include "lib/map.h"
-#include "lib/regular.h"
 #include "target/process/csymbols_impl.h"
+#include "target/process/mapped_file.h"
 #include "target/process/process.h"
 
 #define MODULES_MAX 256
@@ -98,41 +92,6 @@ void csymbols__destroy(struct csymbols *c)
 
 /* ---- the files ---- */
 
-/*
- * Opens a file by its name in the target's root. It must be the mapped file; on overlay file
- * systems the inode number in maps differs.
- */
-static int open_by_name(const struct process *proc, const char *path, uint64_t inode)
-{
-	struct statfs fs;
-	char root[64];
-	struct stat st;
-	int fd;
-
-	snprintf(root, sizeof(root), "/proc/%d/root", proc->pid);
-	fd = regular__open_below(root, path, NULL);
-	if (fd >= 0 && (regular__stat(fd, NULL, &st) || fstatfs(fd, &fs) ||
-			(st.st_ino != inode && fs.f_type != OVERLAYFS_SUPER_MAGIC))) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-static int open_mapped(const struct process *proc, const struct module *m, uint64_t inode)
-{
-	char name[96];
-	int fd;
-
-	if (!strcmp(m->path, proc->exe)) /* not by inode, which is not unique across devices */
-		return fcntl(proc->exe_fd, F_DUPFD_CLOEXEC, 0);
-	/* Also opens deleted files, but needs privileges. */
-	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, proc->pid, m->start,
-		 m->end);
-	fd = regular__open(name, NULL);
-	return fd >= 0 ? fd : open_by_name(proc, m->path, inode);
-}
-
 /* Our own vdso is the same as the target's: the kernel has one for all 64-bit processes. */
 static int open_vdso(void)
 {
@@ -148,22 +107,21 @@ static int open_vdso(void)
 	return fd;
 }
 
-static void add_line(struct csymbols *c, const struct process *proc, const char *line)
+static void add_line(struct csymbols *c, const struct process *proc, char *line)
 {
 	struct module m = { .fd = -1, .lines = { .fd = -1 } };
-	uint64_t inode;
-	int name_at = 0;
-	char x;
+	struct mapped_file file;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*c%*c%c%*c %" SCNx64 " %*x:%*x %" SCNu64 " %n",
-		   &m.start, &m.end, &x, &m.offset, &inode, &name_at) < 5 ||
-	    x != 'x' || !name_at)
+	if (!mapped_file__parse(line, &file))
 		return;
-	m.path = strdup(line + name_at);
+	m.start = file.start;
+	m.end = file.end;
+	m.offset = file.offset;
+	m.path = strdup(file.name);
 	if (!m.path)
 		return;
 	if (m.path[0] == '/')
-		m.fd = open_mapped(proc, &m, inode);
+		m.fd = mapped_file__open(proc, &file);
 	else if (!strcmp(m.path, "[vdso]"))
 		m.fd = open_vdso();
 	else
@@ -185,10 +143,8 @@ void csymbols__add_modules(struct csymbols *c, const struct process *proc)
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", proc->pid);
 	f = fopen(path, "re");
-	while (f && c && c->n < MODULES_MAX && getline(&line, &size, f) > 0) {
-		line[strcspn(line, "\n")] = 0;
+	while (f && c && c->n < MODULES_MAX && getline(&line, &size, f) > 0)
 		add_line(c, proc, line);
-	}
 	free(line);
 	if (f)
 		fclose(f);

@@ -342,6 +342,12 @@ int32_t pclntab__frame_size(const struct pclntab *pt, uint64_t pc)
 	return pclntab__pcvalue(pt, f.pcsp, f.entry, pc);
 }
 
+struct pclntab_module pclntab__module(const struct pclntab *pt)
+{
+	pclntab__need(pt);
+	return (struct pclntab_module){ pt->module, pt->text, pt->etext };
+}
+
 bool pcvalue_walk__start(struct pcvalue_walk *w, const struct pclntab *pt, uint32_t table,
 			 uint64_t entry)
 {

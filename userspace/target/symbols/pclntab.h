@@ -61,6 +61,16 @@ bool pclntab__named(const struct pclntab *pt, const char *name, struct go_func *
  */
 int32_t pclntab__frame_size(const struct pclntab *pt, uint64_t pc);
 
+/*
+ * The link-time addresses of the runtime.moduledata that describes the table, and of the code from its
+ * first to the last function. All are 0 if the table is corrupt.
+ */
+struct pclntab_module {
+	uint64_t data, text, etext;
+};
+
+struct pclntab_module pclntab__module(const struct pclntab *pt);
+
 /* Whether the compiler made it to call another function, which often has the same name. */
 bool pclntab__is_wrapper(const struct pclntab *pt, const struct go_func *func);
 

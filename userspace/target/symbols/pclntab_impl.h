@@ -34,6 +34,7 @@ struct pclntab {
 	size_t nfunc;
 	uint64_t text, etext; /* base of function entries, and its end */
 	uint64_t gofunc;      /* base of function data */
+	uint64_t module;      /* link-time address of its runtime.moduledata */
 	uint32_t header_size; /* bytes of a _func: 40 before 1.20, then 44 */
 	uint32_t func_id_at;
 	bool since_1_20, since_1_21, since_1_27; /* determined by the release, not by the magic */

@@ -112,8 +112,12 @@ static bool search_part(struct pclntab *pt, const struct elf_section *sec)
 	uint64_t want[2] = { pt->addr, pt->addr + pt->at.names };
 	bool found = false;
 
-	for (size_t i = 0; data && !found && i + MODULE_SIZE <= sec->size; i += 8)
-		found = !memcmp(data + i, want, sizeof(want)) && accept(pt, data + i);
+	for (size_t i = 0; data && !found && i + MODULE_SIZE <= sec->size; i += 8) {
+		if (!memcmp(data + i, want, sizeof(want)) && accept(pt, data + i)) {
+			pt->module = sec->addr + i;
+			found = true;
+		}
+	}
 	free(data);
 	return found;
 }
@@ -124,6 +128,7 @@ static bool search_section(struct pclntab *pt, const struct elf_section *sec)
 	for (uint64_t at = 0; at < sec->size; at += PART - MODULE_SIZE) {
 		struct elf_section part = *sec;
 
+		part.addr += at;
 		part.offset += at;
 		part.size = sec->size - at < PART ? sec->size - at : PART;
 		if (search_part(pt, &part))
@@ -161,6 +166,7 @@ static bool search_relocations(struct pclntab *pt, const struct elf_section *sec
 				memcpy(module + (r.r_offset - where), &r.r_addend, 8);
 		}
 		found = accept(pt, module);
+		pt->module = where;
 	}
 	free(rela);
 	return found;
