@@ -83,6 +83,7 @@ static struct {
 	struct process process;
 	struct layout layout;
 	struct launch launch;
+	struct go_modules modules;
 	struct recorder_opts opts;
 	struct recorder_stats stats;
 	struct error err;
@@ -494,6 +495,7 @@ static int set_up(void **state)
 					 .started = 4990 * MS,
 					 .process = &t.process,
 					 .layout = &t.layout,
+					 .modules = &t.modules,
 					 .sink.path = "/dev/null" };
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -43,6 +44,7 @@ struct blackbox {
 	struct kmod *kmod;
 	struct probes *probes;
 	struct csymbols *csymbols;
+	struct modules_symbols *plugin_symbols;
 	struct symbolizer symbolizer;
 	struct blackbox_writer *writer;
 	int sigfd;
@@ -303,7 +305,7 @@ static int begin(struct blackbox *b)
 	const struct recorder_opts *recorder = b->opts->recorder;
 	int err;
 
-	b->csymbols = setup__symbols(recorder, &b->symbolizer);
+	b->csymbols = setup__symbols(recorder, &b->symbolizer, &b->plugin_symbols);
 	err = write_header(b, BLACKBOX_NOT_BEGUN);
 	if (!err)
 		err = setup__attach(recorder, b->probes, NULL, b->error);
@@ -381,6 +383,8 @@ static int open_all(struct blackbox *b)
 		setup__measure(&probes, &trap);
 	err = probes__open(&b->probes, &probes, b->error);
 	if (!err)
+		setup__plugins(b->opts->recorder, b->probes);
+	if (!err)
 		err = begin(b);
 	hits__destroy(trap); /* takes as long as the detachment of a probe */
 	if (err) {	     /* the buffer is empty */
@@ -406,6 +410,7 @@ int blackbox__record(const struct blackbox_opts *opts, struct blackbox_stats *re
 	probes__destroy(b.probes);
 	blackbox_writer__destroy(b.writer);
 	csymbols__destroy(b.csymbols);
+	free(b.plugin_symbols);
 	kmod__close(b.kmod);
 	close(b.sigfd);
 	return err ? error__set(error, err, "cannot record: %s", strerror(-err)) : 0;

@@ -60,12 +60,45 @@ static unsigned int site_sets(const struct probes *p)
 	return p->skel->bss_curg->heap_sampled[0] ? p->sets & ~SITE_SET(HEAP) : p->sets;
 }
 
+static int attach_sites(struct probes *p, struct error *error)
+{
+	int err = site_links__attach(p->links, site_sets(p), error);
+
+	for (size_t i = 0; i < p->nplugins && !err; i++)
+		err = site_links__attach(p->plugin[i]->links, site_sets(p), error);
+	return err;
+}
+
+static void keep_sites(struct probes *p)
+{
+	site_links__keep(p->links, site_sets(p));
+	for (size_t i = 0; i < p->nplugins; i++)
+		site_links__keep(p->plugin[i]->links, site_sets(p));
+}
+
+static void detach_sites(struct probes *p)
+{
+	if (p->links)
+		site_links__detach(p->links);
+	for (size_t i = 0; i < p->nplugins; i++)
+		site_links__detach(p->plugin[i]->links);
+}
+
+static size_t count_sites(const struct probes *p)
+{
+	size_t n = site_links__count(p->links);
+
+	for (size_t i = 0; i < p->nplugins; i++)
+		n += site_links__count(p->plugin[i]->links);
+	return n;
+}
+
 int probes__attach(struct probes *p, struct error *error)
 {
 	struct error why = {};
 	int err;
 
-	steps__say("attaching %zu probes", site_links__count(p->links));
+	steps__say("attaching %zu probes", count_sites(p));
 	if (!p->exec)
 		p->exec = bpf_program__attach(probes__exec_program(p));
 	if (!p->exec)
@@ -76,7 +109,7 @@ int probes__attach(struct probes *p, struct error *error)
 		return error__set(error, err, "%s; choose --events=sched,gc,heap,user", why.text);
 	err = probes__without_kernel(p, err, error, &why);
 	if (!err)
-		err = site_links__attach(p->links, site_sets(p), error);
+		err = attach_sites(p, error);
 	if (!err && p->sampler && p->sets & SITE_SET(CPU))
 		err = sampler__attach(p->sampler, p->opts.sample_hz, error);
 	return err;
@@ -99,7 +132,7 @@ bool probes__sample_heap(struct probes *p)
 	if (!p->skel->rodata->config.heap_live || !site_links__has_heap(p->links))
 		return false;
 	__atomic_store_n(&p->skel->bss_curg->heap_sampled[0], 1, __ATOMIC_SEQ_CST);
-	site_links__keep(p->links, site_sets(p));
+	keep_sites(p);
 	return true;
 }
 
@@ -107,8 +140,7 @@ static void detach_all(struct probes *p)
 {
 	sampler__detach(p->sampler);
 	kernel_probes__detach(p->kernel);
-	if (p->links)
-		site_links__detach(p->links);
+	detach_sites(p);
 }
 
 void probes__throttled(struct probes *p, struct private_cpu_samples *ret)
@@ -138,7 +170,7 @@ void probes__select(struct probes *p, unsigned int sets)
 	if (p->sets & ~sets & SITE_SET(CPU))
 		sampler__detach(p->sampler);
 	p->sets = sets;
-	site_links__keep(p->links, site_sets(p));
+	keep_sites(p);
 }
 
 int probes__add(struct probes *p, unsigned int sets, struct error *error)
@@ -149,7 +181,7 @@ int probes__add(struct probes *p, unsigned int sets, struct error *error)
 	if (p->kernel && sets & KERNEL_SETS)
 		err = kernel_probes__attach(p->kernel, error);
 	if (!err)
-		err = site_links__attach(p->links, site_sets(p), error);
+		err = attach_sites(p, error);
 	if (!err && p->sampler && sets & SITE_SET(CPU))
 		err = sampler__attach(p->sampler, p->opts.sample_hz, error);
 	return err;
@@ -169,6 +201,12 @@ int probes__reset(struct probes *p)
 	return rings__reset(&p->rings);
 }
 
+static void destroy_plugin(struct plugin_probes *plugin)
+{
+	site_links__destroy(plugin->links);
+	free(plugin);
+}
+
 void probes__destroy(struct probes *p)
 {
 	if (!p)
@@ -180,7 +218,61 @@ void probes__destroy(struct probes *p)
 	kernel_probes__destroy(p->kernel);
 	gotrace_bpf__destroy(p->skel);
 	site_links__destroy(p->links);
+	for (size_t i = 0; i < p->nplugins; i++)
+		destroy_plugin(p->plugin[i]);
 	free(p);
+}
+
+/* The programs were chosen and loaded for the sites of the program itself. */
+static int check_plugin(const struct probes *p, const struct plugin_probes *plugin,
+			struct error *error)
+{
+	if (probes__has_inlined_sites(&plugin->sites) && !p->skel->rodata->config.inlined_sites)
+		return error__set(
+			error, -ENOTSUP,
+			"the compiler inlined functions of the runtime in it, and none in "
+			"the program: begin the recording once it is loaded");
+	for (size_t i = 0; i < plugin->sites.n; i++) {
+		const struct site *site = &plugin->sites.site[i];
+
+		if (probes__wants(&plugin->opts, site->probe) &&
+		    bpf_program__fd(probes__program_of(p->skel, site->probe)) < 0)
+			return error__set(error, -ENOTSUP,
+					  "the program itself has no probe '%s', which it needs",
+					  site__probe_name(site->probe));
+	}
+	return 0;
+}
+
+int probes__add_plugin(struct probes *p, const struct go_module *module, bool now,
+		       struct error *error)
+{
+	struct plugin_probes *plugin =
+		p->nplugins < MODULES_MAX ? calloc(1, sizeof(*plugin)) : NULL;
+	int err;
+
+	if (!plugin)
+		return error__set(error, -ENOMEM, "out of memory");
+	plugin->sites = module->sites;
+	/* Whether system calls are derived is a property of the recording. */
+	plugin->sites.has[GT_PROBE_SYSCALL_AT] = p->opts.sites->has[GT_PROBE_SYSCALL_AT];
+	plugin->opts = p->opts;
+	plugin->opts.path = module->attach_path;
+	plugin->opts.bias = module->bias;
+	plugin->opts.sites = &plugin->sites;
+	err = check_plugin(p, plugin, error);
+	if (!err) {
+		plugin->links = site_links__create(&plugin->opts, p->skel, p->multi);
+		err = plugin->links ? 0 : -ENOMEM;
+	}
+	if (!err && now)
+		err = site_links__attach(plugin->links, site_sets(p), error);
+	if (err) {
+		destroy_plugin(plugin);
+		return error__set(error, err, "%s", strerror(-err));
+	}
+	p->plugin[p->nplugins++] = plugin;
+	return 0;
 }
 
 bool probes__has_kernel(const struct probes *p)

@@ -19,6 +19,7 @@
 #include "target/layout/layout.h"
 #include "target/probe/site.h"
 
+struct go_module;
 struct private_cpu_samples;
 struct probes;
 
@@ -44,12 +45,20 @@ struct probes_opts {
 	uint32_t session;	/* of the module (kmod.h), which receives all records; 0: rings */
 	uint32_t ring_size;	/* bytes of each ring, a power of two; 0: by the number of CPUs */
 	const struct gt_request_site *requests; /* GT_REQUEST_SITES rows; NULL: none */
+	/* Some plugin that is added later has sites in copies that the compiler inlined. */
+	bool plugins_inlined;
 };
 
 /* Loads the programs. On failure a negative errno and the reason, with the remedy. */
 int probes__open(struct probes **ret, const struct probes_opts *opts, struct error *error);
 /* -ESRCH: the process has ended. On failure some may be attached: destroy it. */
 int probes__attach(struct probes *p, struct error *error);
+/*
+ * Adds the sites of a plugin, which is borrowed: the next probes__attach() attaches them, too, or with
+ * `now` this call does. On failure nothing was added, and the reason is set.
+ */
+int probes__add_plugin(struct probes *p, const struct go_module *plugin, bool now,
+		       struct error *error);
 /*
  * With opts.derives, once all probes are attached and before the window: from now on they remember
  * what each thread runs; then what a thread runs that has had no hit since.

@@ -11,6 +11,7 @@
 #include "capture/pid_ns.h"
 #include "capture/probes.h"
 #include "capture/rings.h"
+#include "target/modules/modules.h"
 
 struct bpf_link;
 struct bpf_program;
@@ -27,6 +28,13 @@ struct kernel_job {
 	struct error error;
 };
 
+/* The probes of a plugin: the same programs, with a file and sites of their own. */
+struct plugin_probes {
+	struct probes_opts opts;
+	struct site_list sites;
+	struct site_links *links;
+};
+
 struct probes {
 	struct gotrace_bpf *skel;
 	struct probes_opts opts;
@@ -35,6 +43,8 @@ struct probes {
 	bool kfuncs; /* the kernel module's functions can be called */
 	struct bpf_link *exec;
 	struct site_links *links;
+	struct plugin_probes *plugin[MODULES_MAX];
+	size_t nplugins;
 	struct rings rings;
 	unsigned int sets;	      /* that are attached, or will be: probes__select() */
 	struct sampler *sampler;      /* NULL: no CPU samples */

@@ -232,7 +232,7 @@ static void set_config(struct probes *p)
 	config->stack_depth = p->opts.stack_depth;
 	config->kfuncs = p->kfuncs;
 	config->session = p->opts.session;
-	config->inlined_sites = probes__has_inlined_sites(p->opts.sites);
+	config->inlined_sites = probes__has_inlined_sites(p->opts.sites) || p->opts.plugins_inlined;
 	config->derives = p->opts.derives;
 	config->derived_ns = p->opts.derived_ns;
 	config->exits_probed = p->opts.sites->has[GT_PROBE_SYSCALL_EXIT];

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -400,6 +401,7 @@ static int create_inline(struct recorder *r)
 		.pclntab = r->opts->pclntab,
 		.layout = r->opts->layout,
 		.sites = r->opts->sites,
+		.modules = r->opts->modules,
 		.stack_depth = r->opts->stack_depth,
 	};
 
@@ -418,6 +420,8 @@ static int open_probes(struct recorder *r)
 	setup__measure(&opts, &r->trap);
 	recorder__measure_budget(r);
 	err = probes__open(&r->probes, &opts, r->error);
+	if (!err && !r->inl)
+		setup__plugins(r->opts, r->probes);
 	if (!err)
 		r->resync = resync__create(r->opts->process, r->opts->layout);
 	if (!err && !r->resync)
@@ -522,6 +526,7 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_stats *ret, 
 	sink__destroy(r.sink);
 	served__destroy(r.served);
 	csymbols__destroy(r.csymbols);
+	free(r.plugin_symbols);
 	starvation__deinit(&ret->starvation);
 	close(r.sigfd);
 	return err ? error__set(error, err, "cannot record: %s", strerror(-err)) : 0;

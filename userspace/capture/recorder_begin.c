@@ -110,7 +110,7 @@ int recorder__begin(struct recorder *r)
 	r->checked = !r->opts->launch && !r->opts->exec_time;
 	fill_meta(r);
 	if (!r->has_begun) {
-		r->csymbols = setup__symbols(r->opts, &r->symbolizer);
+		r->csymbols = setup__symbols(r->opts, &r->symbolizer, &r->plugin_symbols);
 		privileges = recorder__privileges(r, r->opts->launch);
 		privilege__drop(privileges);
 		privilege__forbid_calls(privileges);

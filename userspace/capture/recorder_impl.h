@@ -45,6 +45,7 @@ struct recorder {
 	struct resync *resync;
 	uint64_t losses_seen; /* sequencer__losses() when the counters were last read */
 	struct csymbols *csymbols;
+	struct modules_symbols *plugin_symbols;
 	struct symbolizer symbolizer;
 	struct raw_header facts;
 	struct private_meta meta;

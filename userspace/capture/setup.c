@@ -9,6 +9,7 @@
 #include <sys/signalfd.h>
 
 #include "capture/hits.h"
+#include "capture/probes_impl.h"
 #include "capture/setup.h"
 #include "inline/inline_probes.h"
 #include "lib/clock.h"
@@ -17,6 +18,14 @@
 #include "target/process/csymbols.h"
 #include "target/process/slots.h"
 #include "target/process/text.h"
+
+static bool has_inlined_plugins(const struct go_modules *modules)
+{
+	for (size_t i = 0; i < modules->n; i++)
+		if (probes__has_inlined_sites(&modules->module[i]->sites))
+			return true;
+	return false;
+}
 
 struct probes_opts setup__probes(const struct recorder_opts *opts, uint64_t is_inline)
 {
@@ -37,6 +46,7 @@ struct probes_opts setup__probes(const struct recorder_opts *opts, uint64_t is_i
 		.force_perf = opts->force_perf,
 		.ring_size = opts->ring_size,
 		.requests = opts->requests,
+		.plugins_inlined = has_inlined_plugins(opts->modules),
 	};
 }
 
@@ -101,6 +111,34 @@ static void fill_slots(const struct recorder_opts *opts, struct probes *probes)
 	free(slot);
 }
 
+int setup__check_plugin(const struct process *proc, const struct go_module *plugin,
+			struct error *error)
+{
+	struct process view = *proc; /* borrowed: the same process, with the plugin's bias */
+
+	view.bias = plugin->bias;
+	return text__check(&view, plugin->elf, &plugin->sites, error);
+}
+
+void setup__report_plugin(const struct go_module *plugin)
+{
+	log__msg("not recorded: what the plugin %s executes: %s", go_module__name(plugin),
+		 plugin->why.text);
+}
+
+void setup__plugins(const struct recorder_opts *opts, struct probes *probes)
+{
+	for (size_t i = 0; i < opts->modules->n; i++) {
+		struct go_module *m = opts->modules->module[i];
+
+		if (m->has_sites && !m->why.text[0])
+			m->is_recorded = !setup__check_plugin(opts->process, m, &m->why) &&
+					 !probes__add_plugin(probes, m, false, &m->why);
+		if (!m->is_recorded)
+			setup__report_plugin(m);
+	}
+}
+
 int setup__attach(const struct recorder_opts *opts, struct probes *probes,
 		  struct inline_probes *inl, struct error *error)
 {
@@ -152,11 +190,15 @@ void setup__facts(const struct recorder_opts *opts, const struct probes *probes,
 	copy_text(ret->command, sizeof(ret->command), proc->cmdline);
 }
 
-struct csymbols *setup__symbols(const struct recorder_opts *opts, struct symbolizer *ret)
+struct csymbols *setup__symbols(const struct recorder_opts *opts, struct symbolizer *ret,
+				struct modules_symbols **ret_plugins)
 {
+	struct symbolizer program;
 	struct csymbols *csymbols;
 
-	pclntab__symbolizer(opts->pclntab, opts->process->bias, ret);
+	pclntab__symbolizer(opts->pclntab, opts->process->bias, &program);
+	*ret = program;
+	*ret_plugins = modules__symbolizer(opts->modules, &program, ret);
 	csymbols = csymbols__create(ret);
 	if (!csymbols)
 		return NULL;

@@ -16,6 +16,7 @@
 
 struct csymbols;
 struct hits;
+struct modules_symbols;
 struct inline_probes;
 
 /* The options of the probes. `is_inline`: bits, by enum gt_probe, of those that are inline. */
@@ -31,16 +32,27 @@ void setup__measure(struct probes_opts *opts, struct hits **ret);
  */
 int setup__attach(const struct recorder_opts *opts, struct probes *probes,
 		  struct inline_probes *inl, struct error *error);
+/*
+ * Adds the plugins that are loaded to the probes, before the attach. One that cannot be recorded is named in
+ * a message, and does not fail the recording.
+ */
+void setup__plugins(const struct recorder_opts *opts, struct probes *probes);
+/* Reports that the code of a plugin is not recorded, with the reason in plugin->why. */
+void setup__report_plugin(const struct go_module *plugin);
+/* Whether the code of a plugin in memory is that of its file: 0, or a negative errno and a reason. */
+int setup__check_plugin(const struct process *proc, const struct go_module *plugin,
+			struct error *error);
 /* Returns -ESRCH, with the reason that the process executed another program. */
 int setup__replaced(const struct recorder_opts *opts, struct error *error);
 /* The header of the raw file, for a window that starts at t0 (CLOCK_MONOTONIC, ns). */
 void setup__facts(const struct recorder_opts *opts, const struct probes *probes, uint64_t t0,
 		  struct raw_header *ret);
 /*
- * The symbolizer for Go and C code. The caller releases the result with csymbols__destroy(). NULL:
- * out of memory, and *ret names Go code only.
+ * The symbolizer for Go code, with plugins, and C code. The caller releases the results with
+ * csymbols__destroy() and then free(). NULL: out of memory, and *ret names other code only.
  */
-struct csymbols *setup__symbols(const struct recorder_opts *opts, struct symbolizer *ret);
+struct csymbols *setup__symbols(const struct recorder_opts *opts, struct symbolizer *ret,
+				struct modules_symbols **ret_plugins);
 /*
  * A signalfd for the signals that end a recording, which must be blocked; the caller closes it. A
  * negative errno and the reason on failure.

@@ -176,6 +176,14 @@ static int check_layout(struct analysis *a, struct error *error)
 	return err ? error__set(error, err, "%s", why.text) : 0;
 }
 
+static void find_plugins(struct analysis *a)
+{
+	int n = modules__read(&a->modules, &a->process, a->pclntab, &a->layout, &a->modules_why);
+
+	if (n < 0)
+		error__set(&a->modules_why, n, "%s", strerror(-n));
+}
+
 int analysis__of_process(struct analysis *a, pid_t pid, struct error *error)
 {
 	int err = analysis__of_new_program(a, pid, error);
@@ -187,9 +195,11 @@ int analysis__of_process(struct analysis *a, pid_t pid, struct error *error)
 		if (!err)
 			err = check_layout(a, error);
 	}
-	if (!err)
-		analysis__keep(a);
-	return err;
+	if (err)
+		return err;
+	analysis__keep(a);
+	find_plugins(a);
+	return 0;
 }
 
 bool analysis__is_not_go(const struct analysis *a)
@@ -200,6 +210,7 @@ bool analysis__is_not_go(const struct analysis *a)
 void analysis__deinit(struct analysis *a)
 {
 	site_list__deinit(&a->sites);
+	modules__deinit(&a->modules);
 	pclntab__destroy(a->pclntab);
 	elf_image__destroy(a->elf);
 	if (a->has_process)

@@ -16,6 +16,7 @@
 #include "target/elf/elf.h"
 #include "target/infer/buildinfo.h"
 #include "target/layout/layout.h"
+#include "target/modules/modules.h"
 #include "target/probe/site.h"
 #include "target/process/process.h"
 #include "target/symbols/pclntab.h"
@@ -32,6 +33,8 @@ struct analysis {
 	struct go_buildinfo info;
 	struct layout layout;
 	struct site_list sites;
+	struct go_modules modules; /* the plugins that the process has loaded */
+	struct error modules_why;  /* why they are unknown */
 	struct process process;
 	bool has_process;
 	bool cached;	    /* layout and sites are from the cache */

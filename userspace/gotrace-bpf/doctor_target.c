@@ -228,6 +228,7 @@ static void check_inline(const struct analysis *a, struct target_facts *f)
 		.pclntab = a->pclntab,
 		.layout = &a->layout,
 		.sites = &a->sites,
+		.modules = &a->modules,
 		.stack_depth = GT_STACK_MAX,
 	};
 	struct inline_probes *inl;
@@ -252,6 +253,23 @@ static void report_inline(struct doctor *d, const struct target_facts *f)
 		doctor__report(d, GOOD, "inline",
 			       "record --probes=inline is possible, for %d kinds of probes",
 			       __builtin_popcountll(f->inline_probes));
+}
+
+static void report_plugins(struct doctor *d, const struct analysis *a)
+{
+	if (a->modules_why.text[0])
+		doctor__report(d, NOTE, "plugins", "unknown: %s", a->modules_why.text);
+	for (size_t i = 0; i < a->modules.n; i++) {
+		const struct go_module *m = a->modules.module[i];
+		const char *path = m->path ? m->path : go_module__name(m);
+
+		if (m->has_sites)
+			doctor__report(d, GOOD, "plugin", "%s, %zu probes", path, m->sites.n);
+		else
+			doctor__report(d, NOTE, "plugin",
+				       "%s: what it executes is not recorded: %s", path,
+				       m->why.text);
+	}
 }
 
 static void count(const struct analysis *a, struct target_facts *f)
@@ -295,6 +313,7 @@ void doctor__target(struct doctor *d, struct analysis *a, struct target_facts *f
 			doctor__report(d, NOTE, "offsets", "%s", a->layout.warning);
 		if (text__check(&a->process, a->elf, &a->sites, &error))
 			doctor__report(d, BAD, "code", "%s", error.text);
+		report_plugins(d, a);
 		check_inline(a, f);
 		count(a, f);
 		if (d->measure_ns && !d->bad && doctor__measure(d, a, &f->measured, &error))
@@ -366,6 +385,21 @@ static void inline_json(struct json *j, const struct target_facts *f)
 	json__close(j, '}');
 }
 
+static void plugins_json(struct json *j, const struct analysis *a)
+{
+	json__open(j, "plugins", '[');
+	for (size_t i = 0; i < a->modules.n; i++) {
+		const struct go_module *m = a->modules.module[i];
+
+		json__open(j, NULL, '{');
+		json__string(j, "file", m->path);
+		json__string(j, "refused", m->has_sites ? NULL : m->why.text);
+		json__u64(j, "probes", m->has_sites ? m->sites.n : 0);
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+}
+
 void doctor__target_json(struct json *j, const struct analysis *a, const struct target_facts *f)
 {
 	struct build_word word[BUILD_WORDS];
@@ -394,6 +428,7 @@ void doctor__target_json(struct json *j, const struct analysis *a, const struct 
 	}
 	if (f->inline_checked)
 		inline_json(j, f);
+	plugins_json(j, a);
 	if (f->counted) {
 		json__u64(j, "goroutines", f->goroutines);
 		json__u64(j, "threads", f->threads);

@@ -176,12 +176,31 @@ static void print_sites(const struct analysis *a, const struct site *site, size_
 		print_site(a, &site[i], width);
 }
 
+static void print_plugins(const struct analysis *a)
+{
+	if (a->modules_why.text[0])
+		print_line("\nplugins: unknown: %s", a->modules_why.text);
+	for (size_t i = 0; i < a->modules.n; i++) {
+		const struct go_module *m = a->modules.module[i];
+
+		putchar('\n');
+		if (!m->has_sites) {
+			print_line("plugin %s is not recorded: %s",
+				   m->path ? m->path : go_module__name(m), m->why.text);
+			continue;
+		}
+		print_line("plugin %s, %zu probes", m->path, m->sites.n);
+		print_sites(a, m->sites.site, m->sites.n);
+	}
+}
+
 static void print(const struct analysis *a)
 {
 	print_line("%s, %zu probes", a->info.version.text, a->sites.n);
 	if (a->layout.warning[0])
 		print_line("%s", a->layout.warning);
 	print_sites(a, a->sites.site, a->sites.n);
+	print_plugins(a);
 	if (a->sites.nmissing)
 		printf("\nmissing:\n");
 	for (size_t i = 0; i < a->sites.nmissing; i++) {
@@ -210,6 +229,24 @@ static void site_json(struct json *j, const struct analysis *a, const struct sit
 	json__close(j, '}');
 }
 
+static void plugins_json(struct json *j, const struct analysis *a)
+{
+	json__open(j, "plugins", '[');
+	for (size_t i = 0; i < a->modules.n; i++) {
+		const struct go_module *m = a->modules.module[i];
+
+		json__open(j, NULL, '{');
+		json__string(j, "file", m->path);
+		json__string(j, "refused", m->has_sites ? NULL : m->why.text);
+		json__open(j, "probes", '[');
+		for (size_t k = 0; m->has_sites && k < m->sites.n; k++)
+			site_json(j, a, &m->sites.site[k]);
+		json__close(j, ']');
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+}
+
 static void print_json(const struct analysis *a, const char *refused)
 {
 	struct json j;
@@ -224,6 +261,7 @@ static void print_json(const struct analysis *a, const char *refused)
 	for (size_t i = 0; i < a->sites.n; i++)
 		site_json(&j, a, &a->sites.site[i]);
 	json__close(&j, ']');
+	plugins_json(&j, a);
 	json__open(&j, "missing", '[');
 	for (size_t i = 0; i < a->sites.nmissing; i++) {
 		const struct site_missing *m = &a->sites.missing[i];

@@ -62,6 +62,13 @@ static void report_windows(const struct recorder_stats *stats)
 		 (double)stats->window_attach_max_ns / 1e6);
 }
 
+void recording_report__plugins(const struct analysis *an)
+{
+	if (an->modules_why.text[0])
+		log__msg("not recorded: what plugins of process %d execute, if it has any: %s",
+			 an->process.pid, an->modules_why.text);
+}
+
 void recording_report__result(const struct recording *r, int pid,
 			      const struct recorder_stats *stats)
 {

@@ -15,6 +15,8 @@
  * before.
  */
 void recording_report__missing(const struct analysis *an, uint32_t sets);
+/* Reports if it is unknown which plugins the process has. */
+void recording_report__plugins(const struct analysis *an);
 /* What was recorded of process `pid`, and what was lost. */
 void recording_report__result(const struct recording *r, int pid,
 			      const struct recorder_stats *stats);

@@ -52,6 +52,17 @@ static void fill_control(struct inline_probes *p)
 	in->m_procid = p->opts.layout->m_procid;
 }
 
+/* Their copies of the runtime's functions would need inline probes of their own. */
+static int check_plugins(const struct inline_opts *opts, struct error *error)
+{
+	if (!opts->modules || !opts->modules->n)
+		return 0;
+	return error__set(error, -ENOTSUP,
+			  "process %d has loaded the plugin %s, in which inline probes are not "
+			  "supported; record with --probes=uprobe",
+			  opts->process->pid, go_module__name(opts->modules->module[0]));
+}
+
 int inline_probes__create(struct inline_probes **ret, const struct inline_opts *opts,
 			  struct error *error)
 {
@@ -71,6 +82,8 @@ int inline_probes__create(struct inline_probes **ret, const struct inline_opts *
 	if (!err)
 		err = inline_sites__choose(opts->sites, opts->elf, opts->layout, &p->inst.in,
 					   &p->which, error);
+	if (!err)
+		err = check_plugins(opts, error);
 	if (!err)
 		err = inline_process__check(opts->process, opts->elf, &p->inst.in, error);
 	if (!err && !pclntab__named(opts->pclntab, START_FUNCTION, &start))

@@ -16,6 +16,7 @@
 #include "lib/error.h"
 #include "target/elf/elf.h"
 #include "target/layout/layout.h"
+#include "target/modules/modules.h"
 #include "target/probe/site.h"
 #include "target/process/process.h"
 #include "target/symbols/pclntab.h"
@@ -29,6 +30,7 @@ struct inline_opts {
 	const struct pclntab *pclntab;
 	const struct layout *layout;
 	const struct site_list *sites;
+	const struct go_modules *modules; /* the plugins of the process */
 	unsigned int stack_depth;
 };
 

@@ -9,6 +9,7 @@
 #include "unit/test.h"
 #include "capture/hits.h"
 #include "capture/launch.h"
+#include "capture/probes_impl.h"
 #include "capture/setup.h"
 #include "inline/inline_probes.h"
 #include "lib/clock.h"
@@ -31,10 +32,16 @@ static struct {
 	struct layout layout;
 	struct launch launch;
 	struct site_list sites;
+	struct go_modules plugins;
 	struct recorder_opts opts;
 	struct error err;
 } t;
 
+STUB(bool, probes__has_inlined_sites, (const struct site_list *), false)
+STUB(int, probes__add_plugin, (struct probes *, const struct go_module *, bool, struct error *), 0)
+STUB(const char *, go_module__name, (const struct go_module *), "plugin.so")
+STUB(struct modules_symbols *, modules__symbolizer,
+     (const struct go_modules *, const struct symbolizer *, struct symbolizer *), NULL)
 STUB(uint64_t, clock__wall_at, (uint64_t mono), mono + 1000)
 STUB(bool, process__is_same, (const struct process *), !t.ended && !t.replaced)
 STUB(bool, process__was_replaced, (const struct process *), t.replaced && !t.ended)
@@ -146,9 +153,9 @@ static int set_up(void **state)
 				      .cmdline = "./prog -x",
 				      .bias = 0x400000 };
 	memcpy(t.layout.version.text, "go1.24", 7);
-	t.opts = (struct recorder_opts){ .process = &t.process,
-					 .layout = &t.layout,
-					 .sites = &t.sites };
+	t.opts = (struct recorder_opts){
+		.process = &t.process, .layout = &t.layout, .sites = &t.sites, .modules = &t.plugins
+	};
 	return 0;
 }
 
@@ -346,16 +353,17 @@ TEST(facts)
 
 TEST(symbols)
 {
+	struct modules_symbols *plugins;
 	struct symbolizer got;
 
-	assert_ptr_equal(setup__symbols(&t.opts, &got), &t);
+	assert_ptr_equal(setup__symbols(&t.opts, &got, &plugins), &t);
 	assert_ptr_equal(got.ctx, &t);
 	assert_int_equal(t.modules, 1);
 	t.opts.launch = &t.launch; /* which has mapped nothing yet */
-	assert_ptr_equal(setup__symbols(&t.opts, &got), &t);
+	assert_ptr_equal(setup__symbols(&t.opts, &got, &plugins), &t);
 	assert_int_equal(t.modules, 1);
 	t.no_csymbols = true;
-	assert_null(setup__symbols(&t.opts, &got));
+	assert_null(setup__symbols(&t.opts, &got, &plugins));
 	assert_ptr_equal(got.ctx, (void *)0x400000); /* Go's alone */
 }
 
