@@ -440,6 +440,8 @@ static __always_inline bool is_schedulers(enum gt_probe probe)
 	       probe == GT_PROBE_P_HANDOFF;
 }
 
+EMIT_PART(plugin_mapped, emit_plain(GT_PLUGIN_MAPPED, 0, 0, tid))
+
 SEC("uprobe.multi")
 int goroutine_rare(struct pt_regs *ctx)
 {
@@ -474,6 +476,8 @@ int goroutine_rare(struct pt_regs *ctx)
 		return p_stop(ctx);
 	case GT_PROBE_P_HANDOFF:
 		return p_handoff(ctx);
+	case GT_PROBE_PLUGIN_MAPPED:
+		return plugin_mapped(ctx);
 	default:
 		return 0;
 	}

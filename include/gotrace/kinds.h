@@ -153,7 +153,13 @@
 	/* object: g; goid, message's text; labels that it had when the recording began */ \
 	X(54, LABELS_PRESENT, labels_present, labels_present) \
 	/* event sets that are recorded from now on, and why (--max-overhead) */ \
-	X(55, RECORDED, recorded, recorded)
+	X(55, RECORDED, recorded, recorded) \
+	/* a plugin was mapped, and none of its code has run; it has no probes yet */ \
+	X(23, PLUGIN_MAPPED, plugin_mapped, none) \
+	/* object: time; all plugins that were mapped up to then have probes, or a PLUGIN with the reason */ \
+	X(28, PLUGINS_PROBED, plugins_probed, none) \
+	/* a plugin that is recorded or not; since when it was not, its file's name, the reason */ \
+	X(29, PLUGIN, plugin, plugin)
 
 /* Kernel events: tid is the thread concerned, whatever goroutine runs on it. */
 #define GT_KERNEL_KINDS(X) \
@@ -272,6 +278,8 @@
 	X(ASSIST_END, assist_end, runtime_rare, GC, NAME_G "=g") \
 	/* the cookie's register = bytes */ \
 	X(HEAP_ALLOC, heap_alloc, heap_alloc, HEAP, "-") \
+	/* the entry of plugin.lastmoduleinit, by which plugin.Open continues once the file is mapped */ \
+	X(PLUGIN_MAPPED, plugin_mapped, goroutine_rare, SCHED, "-") \
 	/* BX = bytes */ \
 	X(HEAP_GOAL, heap_goal, runtime_rare, HEAP, NAME_ARG2 "=bytes") \
 	X(SWEEP_BEGIN, sweep_begin, runtime_rare, SWEEP, "-") \

@@ -258,6 +258,13 @@ struct gt_recorded {
 	gt_u32 asked;  /* the sets that are recorded when all is well */
 };
 
+/* The recorder's own. */
+struct gt_plugin {
+	gt_u64 since, until; /* what it executed in between is missing; until 0: to the end */
+	gt_u64 text;	     /* GT_TEXT_ONCE: the file's name, a line break, and the reason */
+	gt_u64 recorded;     /* 1: from `until` on */
+};
+
 struct gt_text {
 	gt_u32 len; /* bytes that follow */
 	gt_u32 cut; /* 1: the text is longer */
@@ -357,6 +364,11 @@ struct gt_stack {
 static inline int gt_kind_is_kernels(unsigned int kind)
 {
 	return kind >= GT_CPU_ON && kind <= GT_FAULT_END;
+}
+
+static inline int gt_kind_is_plugins(unsigned int kind)
+{
+	return kind == GT_PLUGIN_MAPPED || kind == GT_PLUGINS_PROBED || kind == GT_PLUGIN;
 }
 
 /* Size of a kind's fixed payload in bytes; -1 for an unknown kind. */

@@ -294,7 +294,8 @@ void setup__facts(const struct recorder_opts *opts, const struct probes *probes,
 				    .flags = fake.kernel ? 0 : RAW_NO_KERNEL };
 }
 
-STUB_VOID(setup__plugins, (const struct recorder_opts *, struct probes *))
+STUB_VOID(setup__plugins,
+	  (const struct recorder_opts *, struct probes *, size_t, bool, const char *))
 
 struct csymbols *setup__symbols(const struct recorder_opts *opts, struct symbolizer *ret,
 				struct modules_symbols **ret_plugins)

@@ -83,6 +83,7 @@ static struct {
 	struct process process;
 	struct layout layout;
 	struct launch launch;
+	struct site_list sites;
 	struct go_modules modules;
 	struct recorder_opts opts;
 	struct recorder_stats stats;
@@ -414,6 +415,14 @@ int labels__read_present(const struct recorder_opts *opts, const struct snapshot
 	return 0;
 }
 
+STUB(int, modules__read,
+     (struct go_modules *, const struct process *, const struct pclntab *, const struct layout *,
+      struct error *),
+     0)
+STUB(const char *, go_module__name, (const struct go_module *), "plugin.so")
+STUB(int, sink__plugin_mapped, (struct sink *, uint64_t), 0)
+STUB(int, sink__plugin, (struct sink *, uint64_t, const struct gt_plugin *, const char *), 0)
+STUB(int, sink__plugins_probed, (struct sink *, uint64_t, uint64_t), 0)
 STUB(int, setup__snapshot_signal, (int, struct error *), 0)
 STUB(bool, sink__request, (struct sink *, const struct flight_cause *), false)
 STUB(int, sink__save_due, (struct sink *, uint64_t), 0)
@@ -495,6 +504,7 @@ static int set_up(void **state)
 					 .started = 4990 * MS,
 					 .process = &t.process,
 					 .layout = &t.layout,
+					 .sites = &t.sites,
 					 .modules = &t.modules,
 					 .sink.path = "/dev/null" };
 	return 0;

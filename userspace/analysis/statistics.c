@@ -28,6 +28,7 @@ void statistics__deinit(struct statistics *s)
 	free(s->meta);
 	free(s->gap);
 	free(s->recorded);
+	free(s->plugin);
 	free(s->procs_change);
 	statistics__init(s);
 }
@@ -206,6 +207,38 @@ static int add_change(struct statistics *s, struct buf data)
 	return 0;
 }
 
+/* The text is the name of the file and, after a line break, the reason. */
+static int add_plugin(struct statistics *s, struct buf data)
+{
+	struct statistics_plugin plugin = {};
+	struct private_plugin read;
+	const char *why;
+	size_t len;
+
+	if (!private_read__plugin(&data, &read)) {
+		s->private_bad++;
+		return 0;
+	}
+	plugin.from = read.from;
+	plugin.to = read.to;
+	plugin.recorded = read.recorded;
+	why = memchr(read.text, '\n', read.text_len);
+	len = why ? (size_t)(why - read.text) : read.text_len;
+	memcpy(plugin.file, read.text, len);
+	if (why)
+		memcpy(plugin.why, why + 1, read.text_len - len - 1);
+	for (size_t i = 0; i < s->plugins; i++)
+		if (s->plugin[i].from == plugin.from && s->plugin[i].to == plugin.to &&
+		    !strcmp(s->plugin[i].file, plugin.file))
+			return 0;
+	if (s->plugins == STATISTICS_PLUGINS)
+		return 0;
+	if (array__grow(&s->plugin, s->plugins, &s->plugins_cap, sizeof(*s->plugin)))
+		return -ENOMEM;
+	s->plugin[s->plugins++] = plugin;
+	return 0;
+}
+
 static uint64_t magnitude(int64_t v)
 {
 	return v < 0 ? -(uint64_t)v : (uint64_t)v;
@@ -267,6 +300,8 @@ static int note_record(struct statistics *s, struct private_record *record)
 		return 0;
 	case PRIVATE_RECORDED:
 		return add_change(s, record->data);
+	case PRIVATE_PLUGIN:
+		return add_plugin(s, record->data);
 	case PRIVATE_TICKS:
 		if (!s->ticks.tick_ns && !private_read__ticks(&record->data, &s->ticks))
 			s->private_bad++;

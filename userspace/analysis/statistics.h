@@ -58,7 +58,8 @@ struct statistics_kernel {
 	uint64_t bytes;	    /* of its private data */
 };
 
-#define STATISTICS_CAUSES 32
+#define STATISTICS_PLUGINS 64 /* plugins that are kept */
+#define STATISTICS_CAUSES  32
 
 struct statistics {
 	/*
@@ -100,6 +101,14 @@ struct statistics {
 		uint64_t time; /* CLOCK_MONOTONIC, ns */
 	} cause[STATISTICS_CAUSES];
 	uint64_t causes;
+	/* Plugins of the program, each once, although each file of a recording repeats it. */
+	struct statistics_plugin {
+		uint64_t from, to;
+		bool recorded;
+		char file[PRIVATE_PLUGIN_MAX + 1];
+		char why[PRIVATE_PLUGIN_MAX + 1]; /* it is not recorded; empty: it is */
+	} *plugin;
+	size_t plugins, plugins_cap;
 	struct private_recorded *recorded; /* changes of the recorded event sets, in their order */
 	size_t changes, changes_cap;
 	uint64_t clock_error; /* of the times of inline probes' records, ns; 0: unknown, or none */

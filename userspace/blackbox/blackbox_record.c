@@ -383,7 +383,7 @@ static int open_all(struct blackbox *b)
 		setup__measure(&probes, &trap);
 	err = probes__open(&b->probes, &probes, b->error);
 	if (!err)
-		setup__plugins(b->opts->recorder, b->probes);
+		setup__plugins(b->opts->recorder, b->probes, 0, false, NULL);
 	if (!err)
 		err = begin(b);
 	hits__destroy(trap); /* takes as long as the detachment of a probe */

@@ -36,6 +36,9 @@ bool probes__wants(const struct probes_opts *opts, enum gt_probe probe)
 		return false;
 	if (probe == GT_PROBE_LABELS && opts->no_labels)
 		return false;
+	if (probe == GT_PROBE_PLUGIN_MAPPED &&
+	    opts->session) /* no recorder reads the record in time */
+		return false;
 	if (probe == GT_PROBE_FUNC_CALL || probe == GT_PROBE_REQUEST) /* by options of their own */
 		return true;
 	if (probe == GT_PROBE_SYSCALL_ENTER || probe == GT_PROBE_SYSCALL_TRY_EXIT)

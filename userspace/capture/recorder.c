@@ -86,6 +86,8 @@ static int handle_record(void *ctx, unsigned int ring, const struct gt_record *r
 		r->runtime_up = true;
 	if (rec->kind == GT_EXEC && !r->exec_time)
 		r->exec_time = rec->time;
+	if (rec->kind == GT_PLUGIN_MAPPED)
+		r->plugin_mapped = rec->time;
 	err = sink__record(r->sink, ring, rec, size);
 	if (!err && !(r->records % LATE_CHECK) && recorder__is_late(r))
 		err = -ETIME;
@@ -291,6 +293,8 @@ static int loop(struct recorder *r)
 		    inline_probes__disturbed(r->inl, clock__now()))
 			r->stopped = true;
 		if (!err && !r->exec_time && !r->target_gone)
+			err = recorder__plugins(r);
+		if (!err && !r->exec_time && !r->target_gone)
 			err = recorder__initial_state(r, clock__now());
 		if (!err && !r->exec_time && !r->target_gone)
 			err = handle_losses(r, clock__now());
@@ -420,8 +424,8 @@ static int open_probes(struct recorder *r)
 	setup__measure(&opts, &r->trap);
 	recorder__measure_budget(r);
 	err = probes__open(&r->probes, &opts, r->error);
-	if (!err && !r->inl)
-		setup__plugins(r->opts, r->probes);
+	if (!err)
+		setup__plugins(r->opts, r->probes, 0, false, NULL);
 	if (!err)
 		r->resync = resync__create(r->opts->process, r->opts->layout);
 	if (!err && !r->resync)

@@ -3,6 +3,9 @@
  * The begin of a window: attaches the probes, takes T0, gives up the privileges that the rest does not
  * need, and starts the sink. recorder.c calls it for each window.
  */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,12 +21,13 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 
-/* To attach the probes for further windows, or after a pause. */
+/* To attach the probes for further windows, after a pause, or to plugins that are loaded later. */
 static unsigned int privileges_of_cycle(const struct recorder *r)
 {
 	bool events = r->opts->sample_hz || r->opts->sets & SITE_SET(FAULT);
 
-	if (!r->opts->cycle.window_ns && !r->opts->budget.share)
+	if (!r->opts->cycle.window_ns && !r->opts->budget.share &&
+	    !r->opts->sites->has[GT_PROBE_PLUGIN_MAPPED])
 		return 0;
 	return (events ? PRIVILEGE_EVENTS : 0) | (probes__multi(r->probes) ? 0 : PRIVILEGE_UPROBES);
 }
@@ -32,6 +36,7 @@ unsigned int recorder__privileges(const struct recorder *r, bool modules)
 {
 	bool folder = r->opts->folder_of_other || sink__in_folder_of_other(r->sink);
 
+	modules |= r->opts->sites->has[GT_PROBE_PLUGIN_MAPPED];
 	return PRIVILEGE_READ | (folder ? PRIVILEGE_FOLDER : 0) | privileges_of_cycle(r) |
 	       (sink__gives_files(r->sink) ? PRIVILEGE_OWNER : 0) |
 	       (r->opts->launch ? PRIVILEGE_COMMAND : 0) | (modules ? PRIVILEGE_MODULES : 0) |
@@ -56,7 +61,10 @@ static void fill_meta(struct recorder *r)
 static int attach(struct recorder *r)
 {
 	uint64_t now = clock__now();
-	int err = setup__attach(r->opts, r->probes, r->inl, r->error);
+	int err;
+
+	recorder__find_plugins(r, false);
+	err = setup__attach(r->opts, r->probes, r->inl, r->error);
 
 	r->attach_ns = clock__now() - now;
 	return err;
@@ -95,6 +103,81 @@ int recorder__note_samples(struct recorder *r)
 	return sink__cpu_samples(r->sink, &taken);
 }
 
+/* ---- plugins ---- */
+
+size_t recorder__find_plugins(struct recorder *r, bool now)
+{
+	size_t first = r->opts->modules->n;
+	struct error why = {};
+	int n;
+
+	if (r->opts->launch && !r->runtime_up) /* it has not begun to execute */
+		return first;
+	n = modules__read(r->opts->modules, r->opts->process, r->opts->pclntab, r->opts->layout,
+			  &why);
+	if (n < 0)
+		log__debug("plugins: %s", why.text[0] ? why.text : strerror(-n));
+	setup__plugins(r->opts, r->probes, first, now,
+		       r->inl ? "inline probes are not supported in plugins" : NULL);
+	return first;
+}
+
+int recorder__note_plugins(struct recorder *r, size_t first, uint64_t since, uint64_t now)
+{
+	int err = 0;
+
+	for (size_t i = first; i < r->opts->modules->n && !err; i++) {
+		const struct go_module *m = r->opts->modules->module[i];
+		struct gt_plugin plugin = { .since = since, .recorded = m->is_recorded };
+		const char *path = m->path ? m->path : go_module__name(m);
+		char *text = NULL;
+
+		plugin.until = m->is_recorded ? now : 0;
+		if (asprintf(&text, "%s%s%s", path, m->is_recorded ? "" : "\n",
+			     m->is_recorded ? "" : m->why.text) < 0)
+			return -ENOMEM;
+		err = sink__plugin(r->sink, now, &plugin, text);
+		free(text);
+	}
+	return err;
+}
+
+static int probe_plugins(struct recorder *r, uint64_t since)
+{
+	uint64_t known = clock__now(), now;
+	bool attach = !recorder__is_paused(r);
+	size_t first = recorder__find_plugins(r, attach);
+	int err;
+
+	now = clock__now();
+	log__debug("%zu plugins were loaded; the probes were attached after %.1f ms",
+		   r->opts->modules->n - first, (double)(now - since) / 1e6);
+	err = recorder__note_plugins(r, first, since, now);
+	err = err ?: sink__plugins_probed(r->sink, now, known);
+	return err || !attach ? err : probes__present(r->probes);
+}
+
+int recorder__plugins(struct recorder *r)
+{
+	uint64_t mapped = r->plugin_mapped;
+
+	r->plugin_mapped = 0;
+	return mapped ? probe_plugins(r, mapped) : 0;
+}
+
+/* Some may have been loaded while the probes were being attached. */
+static int begin_plugins(struct recorder *r)
+{
+	int err = recorder__note_plugins(r, 0, r->t0, r->t0);
+	size_t known = recorder__find_plugins(r, true);
+
+	if (err || r->opts->modules->n == known)
+		return err;
+	err = sink__plugin_mapped(r->sink, r->t0);
+	err = err ?: recorder__note_plugins(r, known, r->t0, clock__now());
+	return err ?: sink__plugins_probed(r->sink, clock__now(), r->t0);
+}
+
 int recorder__begin(struct recorder *r)
 {
 	unsigned int privileges;
@@ -119,6 +202,7 @@ int recorder__begin(struct recorder *r)
 	if (!err)
 		err = sink__start(r->sink, &r->facts);
 	r->clock_read = 0;
+	err = err ?: begin_plugins(r);
 	err = err ?: recorder__note_clock(r, r->t0);
 	err = err ?: recorder__note_samples(r);
 	for (size_t i = 0; !err && r->opts->calls && i < r->opts->calls->n; i++)

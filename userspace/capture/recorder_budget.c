@@ -142,9 +142,11 @@ static int resume(struct recorder *r, unsigned int sets)
 {
 	struct recorder_opts opts = *r->opts;
 	struct error why = {};
+	size_t plugins;
 	int err;
 
 	opts.launch = NULL; /* its first program has long been released */
+	plugins = recorder__find_plugins(r, false);
 	probes__select(r->probes, sets);
 	err = setup__attach(&opts, r->probes, NULL, &why);
 	if (err) { /* -ESRCH: it has ended, or executes another program */
@@ -153,6 +155,9 @@ static int resume(struct recorder *r, unsigned int sets)
 		r->stopped = true;
 		return 0;
 	}
+	err = recorder__note_plugins(r, plugins, r->overhead.paused_at, clock__now());
+	if (err)
+		return err;
 	r->stats->overhead_paused_ns += clock__now() - r->overhead.paused_at;
 	err = write_change(r, sets, clock__now());
 	return err ? err : probes__present(r->probes);

@@ -59,9 +59,10 @@ struct recorder {
 	bool has[2];
 	int drain_error; /* of a drain while a snapshot was read */
 	bool checked,
-		handed_over; /* the layout passed the live checks; the sink has the snapshots */
-	bool runtime_up;     /* a goroutine has run */
-	uint64_t exec_time;  /* of the GT_EXEC record that ends the recording; 0: none yet */
+		handed_over;	/* the layout passed the live checks; the sink has the snapshots */
+	bool runtime_up;	/* a goroutine has run */
+	uint64_t plugin_mapped; /* when the latest plugin was that has no probes yet; 0: none */
+	uint64_t exec_time;	/* of the GT_EXEC record that ends the recording; 0: none yet */
 	bool stopped, target_gone;
 	bool has_begun;
 	bool over; /* the window has reached its end */
@@ -115,6 +116,15 @@ bool recorder__is_late(struct recorder *r);
 
 /* recorder_begin.c. On failure probes may be attached: detach them. */
 int recorder__begin(struct recorder *r);
+/*
+ * Looks for plugins that were loaded since the last call, and adds them to the probes: see
+ * setup__plugins(). Returns the number of the first one.
+ */
+size_t recorder__find_plugins(struct recorder *r, bool now);
+/* Writes what is known about the plugins from number `first` on, which were mapped at `since`. */
+int recorder__note_plugins(struct recorder *r, size_t first, uint64_t since, uint64_t now);
+/* If a record shows that a plugin was mapped: attaches its probes. 0 or a negative errno. */
+int recorder__plugins(struct recorder *r);
 /* Passes to the sink how CPU samples are taken, if they are: at T0, and repeatedly. 0 or a negative errno. */
 int recorder__note_samples(struct recorder *r);
 /* What the rest of the recording needs. `modules`: a command's libraries are still to be opened. */

@@ -111,31 +111,33 @@ static void fill_slots(const struct recorder_opts *opts, struct probes *probes)
 	free(slot);
 }
 
-int setup__check_plugin(const struct process *proc, const struct go_module *plugin,
-			struct error *error)
+static int add_plugin(const struct recorder_opts *opts, struct probes *probes, struct go_module *m,
+		      bool now)
 {
-	struct process view = *proc; /* borrowed: the same process, with the plugin's bias */
+	struct process view =
+		*opts->process; /* borrowed: the same process, with the plugin's bias */
+	int err;
 
-	view.bias = plugin->bias;
-	return text__check(&view, plugin->elf, &plugin->sites, error);
+	view.bias = m->bias;
+	err = text__check(&view, m->elf, &m->sites, &m->why);
+	if (!err)
+		err = probes__add_plugin(probes, m, now, &m->why);
+	return err ? error__set(&m->why, err, "%s", strerror(-err)) : 0;
 }
 
-void setup__report_plugin(const struct go_module *plugin)
+void setup__plugins(const struct recorder_opts *opts, struct probes *probes, size_t first, bool now,
+		    const char *why)
 {
-	log__msg("not recorded: what the plugin %s executes: %s", go_module__name(plugin),
-		 plugin->why.text);
-}
-
-void setup__plugins(const struct recorder_opts *opts, struct probes *probes)
-{
-	for (size_t i = 0; i < opts->modules->n; i++) {
+	for (size_t i = first; i < opts->modules->n; i++) {
 		struct go_module *m = opts->modules->module[i];
 
-		if (m->has_sites && !m->why.text[0])
-			m->is_recorded = !setup__check_plugin(opts->process, m, &m->why) &&
-					 !probes__add_plugin(probes, m, false, &m->why);
+		if (why)
+			error__set(&m->why, -ENOTSUP, "%s", why);
+		else if (m->has_sites)
+			m->is_recorded = !add_plugin(opts, probes, m, now);
 		if (!m->is_recorded)
-			setup__report_plugin(m);
+			log__msg("not recorded: what the plugin %s executes: %s",
+				 go_module__name(m), m->why.text);
 	}
 }
 

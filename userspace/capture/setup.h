@@ -33,15 +33,12 @@ void setup__measure(struct probes_opts *opts, struct hits **ret);
 int setup__attach(const struct recorder_opts *opts, struct probes *probes,
 		  struct inline_probes *inl, struct error *error);
 /*
- * Adds the plugins that are loaded to the probes, before the attach. One that cannot be recorded is named in
- * a message, and does not fail the recording.
+ * Adds the plugins of opts->modules, from number `first` on, to the probes: they are attached by the next
+ * attach, or with `now` by this call. One that cannot be recorded is named in a message, and does not fail
+ * the recording. `why`: a reason for all of them; NULL: none.
  */
-void setup__plugins(const struct recorder_opts *opts, struct probes *probes);
-/* Reports that the code of a plugin is not recorded, with the reason in plugin->why. */
-void setup__report_plugin(const struct go_module *plugin);
-/* Whether the code of a plugin in memory is that of its file: 0, or a negative errno and a reason. */
-int setup__check_plugin(const struct process *proc, const struct go_module *plugin,
-			struct error *error);
+void setup__plugins(const struct recorder_opts *opts, struct probes *probes, size_t first, bool now,
+		    const char *why);
 /* Returns -ESRCH, with the reason that the process executed another program. */
 int setup__replaced(const struct recorder_opts *opts, struct error *error);
 /* The header of the raw file, for a window that starts at t0 (CLOCK_MONOTONIC, ns). */

@@ -28,6 +28,7 @@ struct sink {
 	struct sequencer *sequencer;
 	struct symbolizer symbolizer;
 	uint32_t changes; /* number of the latest record of sink__recorded() */
+	uint32_t plugins; /* number of the latest record about plugins */
 	bool raw_failed;  /* the error is that of the raw file, not that of the trace */
 };
 
@@ -200,10 +201,11 @@ int sink__record(struct sink *s, unsigned int ring, const struct gt_record *rec,
 /* Rings that no probe has */
 #define OWN_RING     (GT_RINGS_ALL - 1)
 #define CHANGES_RING (GT_RINGS_ALL - 2) /* of sink__recorded() */
+#define PLUGINS_RING (GT_RINGS_ALL - 3) /* of sink__plugin() */
 
 /* A text as of a probe; its number `seq` says that nothing is missing. At most GT_TEXT_MAX bytes. */
-static int own_text(struct sink *s, uint32_t seq, uint64_t time, uint64_t number, const char *bytes,
-		    size_t len, bool cut)
+static int own_text(struct sink *s, unsigned int ring, uint32_t seq, uint64_t time, uint64_t number,
+		    const char *bytes, size_t len, bool cut)
 {
 	struct {
 		struct gt_record rec;
@@ -215,15 +217,15 @@ static int own_text(struct sink *s, uint32_t seq, uint64_t time, uint64_t number
 	};
 
 	memcpy(r.bytes, bytes, len);
-	return sink__record(s, OWN_RING, &r.rec,
-			    sizeof(r.rec) + sizeof(r.text) + (len + 7) / 8 * 8);
+	return sink__record(s, ring, &r.rec, sizeof(r.rec) + sizeof(r.text) + (len + 7) / 8 * 8);
 }
 
 int sink__name(struct sink *s, size_t i, const char *name)
 {
 	size_t len = strnlen(name, GT_TEXT_MAX);
 
-	return own_text(s, (uint32_t)i, 0, GT_TEXT_GIVEN(i), name, len, name[len] != '\0');
+	return own_text(s, OWN_RING, (uint32_t)i, 0, GT_TEXT_GIVEN(i), name, len,
+			name[len] != '\0');
 }
 
 int sink__labels(struct sink *s, uint32_t seq, uint64_t time, uint64_t g, uint64_t goid,
@@ -241,7 +243,7 @@ int sink__labels(struct sink *s, uint32_t seq, uint64_t time, uint64_t g, uint64
 			 .seq = seq + 1 },
 		.present = { goid, number },
 	};
-	int err = own_text(s, seq, time, number, text, len, false);
+	int err = own_text(s, OWN_RING, seq, time, number, text, len, false);
 
 	return err ? err : sink__record(s, OWN_RING, &r.rec, sizeof(r));
 }
@@ -257,6 +259,45 @@ int sink__recorded(struct sink *s, uint64_t time, const struct gt_recorded *reco
 	};
 
 	return sink__record(s, CHANGES_RING, &r.rec, sizeof(r));
+}
+
+static int plugin_record(struct sink *s, unsigned int kind, uint64_t time, uint64_t object)
+{
+	const struct gt_record rec = { .time = time,
+				       .tid = 1,
+				       .kind = (uint16_t)kind,
+				       .object = object,
+				       .seq = ++s->plugins };
+
+	return sink__record(s, PLUGINS_RING, &rec, sizeof(rec));
+}
+
+int sink__plugin_mapped(struct sink *s, uint64_t time)
+{
+	return plugin_record(s, GT_PLUGIN_MAPPED, time, 0);
+}
+
+int sink__plugins_probed(struct sink *s, uint64_t time, uint64_t known)
+{
+	return plugin_record(s, GT_PLUGINS_PROBED, time, known);
+}
+
+int sink__plugin(struct sink *s, uint64_t time, const struct gt_plugin *plugin, const char *text)
+{
+	uint32_t seq = ++s->plugins;
+	uint64_t number = GT_TEXT_ONCE | (uint64_t)PLUGINS_RING << 32 | seq;
+	size_t len = strnlen(text, GT_TEXT_MAX);
+	struct {
+		struct gt_record rec;
+		struct gt_plugin plugin;
+	} r = {
+		.rec = { .time = time, .tid = 1, .kind = GT_PLUGIN, .seq = ++s->plugins },
+		.plugin = *plugin,
+	};
+	int err = own_text(s, PLUGINS_RING, seq, time, number, text, len, text[len] != '\0');
+
+	r.plugin.text = number;
+	return err ? err : sink__record(s, PLUGINS_RING, &r.rec, sizeof(r));
 }
 
 int sink__watermark(struct sink *s, uint64_t time)

@@ -77,6 +77,14 @@ int sink__labels(struct sink *s, uint32_t seq, uint64_t time, uint64_t g, uint64
 		 const char *text, size_t len);
 /* The event sets that are recorded from `time` on, which is after the latest watermark. */
 int sink__recorded(struct sink *s, uint64_t time, const struct gt_recorded *recorded);
+/*
+ * A plugin was mapped at `time`, as if by a record of the probe. Then, at a later time: what is known about
+ * a plugin (`plugin.text` is set here); all plugins that were mapped up to `known` have probes, or cannot
+ * be recorded.
+ */
+int sink__plugin_mapped(struct sink *s, uint64_t time);
+int sink__plugin(struct sink *s, uint64_t time, const struct gt_plugin *plugin, const char *text);
+int sink__plugins_probed(struct sink *s, uint64_t time, uint64_t known);
 int sink__watermark(struct sink *s, uint64_t time);
 int sink__snapshot(struct sink *s, struct snapshot *first, struct snapshot *second);
 int sink__resnapshot(struct sink *s, struct snapshot *first, struct snapshot *second);

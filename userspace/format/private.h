@@ -38,6 +38,7 @@ enum private_kind {
 	PRIVATE_SNAPSHOT = 17,	  /* headers before 1.25: what a ClockSnapshot contains */
 	PRIVATE_STARTS = 18,	  /* header 1.22: the stacks that a GoStatusStack contains */
 	PRIVATE_PARKED = 19, /* why goroutines wait when the file begins: format/parked_read.h */
+	PRIVATE_PLUGIN = 20, /* a plugin of the program, and since when it is recorded */
 	PRIVATE_KIND_END
 };
 
@@ -87,6 +88,17 @@ struct private_recorded {
 	uint64_t cost;		     /* of the second before, for the target */
 	uint64_t budget;	     /* at that time */
 	char sets[PRIVATE_SETS_MAX]; /* "sched,syscall"; empty: no probe is attached */
+};
+
+#define PRIVATE_PLUGIN_MAX 1024 /* bytes of its text */
+
+/* What the plugin executed from `from` to `to` is missing, or from `from` on if it is not recorded. */
+struct private_plugin {
+	uint64_t from, to; /* CLOCK_MONOTONIC, ns */
+	bool recorded;
+	const char *
+		text; /* the name of its file and, if it is not recorded, a line break and the reason */
+	size_t text_len; /* set by the reader: the text has no 0 at its end */
 };
 
 /* Members that are NULL are left out. The member names are the names in the file. */

@@ -265,6 +265,21 @@ bool private_read__recorded(struct buf *data, struct private_recorded *ret)
 	return true;
 }
 
+bool private_read__plugin(struct buf *data, struct private_plugin *ret)
+{
+	struct private_plugin p = {};
+
+	p.from = buf__uleb(data);
+	p.to = buf__uleb(data);
+	p.recorded = buf__uleb(data) == 1;
+	p.text_len = buf__left(data);
+	if (data->bad || p.text_len > PRIVATE_PLUGIN_MAX)
+		return false;
+	p.text = (const char *)data->pos;
+	*ret = p;
+	return true;
+}
+
 bool private_read__number(struct buf *data, uint64_t *ret)
 {
 	uint64_t number = buf__uleb(data);

@@ -64,6 +64,9 @@ bool private_read__correction(struct buf *data, struct private_correction *ret);
 
 bool private_read__recorded(struct buf *data, struct private_recorded *ret); /* PRIVATE_RECORDED */
 
+/* PRIVATE_PLUGIN: its text is part of the data, up to the end of the record. */
+bool private_read__plugin(struct buf *data, struct private_plugin *ret);
+
 bool private_read__host_clock(struct buf *data, struct private_host_clock *ret);
 
 /* PRIVATE_CPU_SAMPLES: sets the period, and adds to the sums in *ret. */

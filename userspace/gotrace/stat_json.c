@@ -146,6 +146,23 @@ static void put_changes(struct json *j, const struct statistics *s)
 	json__close(j, ']');
 }
 
+static void put_plugins(struct json *j, const struct statistics *s)
+{
+	json__open(j, "plugins", '[');
+	for (size_t i = 0; i < s->plugins; i++) {
+		const struct statistics_plugin *p = &s->plugin[i];
+
+		json__open(j, NULL, '{');
+		json__bytes(j, "file", p->file, strlen(p->file));
+		json__bool(j, "recorded", p->recorded);
+		json__u64(j, "missing_from", p->from);
+		json__u64(j, "missing_to", p->to);
+		json__bytes(j, "why", p->why, strlen(p->why));
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+}
+
 static void put_corrections(struct json *j, const struct statistics *s)
 {
 	json__open(j, "corrections", '{');
@@ -235,6 +252,8 @@ static void put_private(struct json *j, const struct statistics *s)
 	put_causes(j, s);
 	if (s->changes)
 		put_changes(j, s);
+	if (s->plugins)
+		put_plugins(j, s);
 	if (s->clock_error)
 		json__u64(j, "clock_error_ns", s->clock_error);
 	if (s->host_clock.generations)

@@ -243,6 +243,33 @@ static void put_meta(struct out *o, const struct statistics *s)
 	}
 }
 
+static void put_plugins(struct out *o, const struct statistics *s)
+{
+	for (size_t i = 0; i < s->plugins; i++) {
+		const struct statistics_plugin *p = &s->plugin[i];
+
+		put_title(o, i ? "" : "plugins");
+		out__unicode(o, p->file, strlen(p->file));
+		if (p->recorded && p->to <= p->from) {
+			out__text(o, ": recorded");
+		} else if (p->recorded) {
+			out__text(o, ": recorded, but not from ");
+			put_seconds(o, (int64_t)p->from);
+			out__text(o, " to ");
+			put_seconds(o, (int64_t)p->to);
+		} else {
+			out__text(o, ": not recorded from ");
+			put_seconds(o, (int64_t)p->from);
+			out__text(o, " on");
+		}
+		if (p->why[0]) {
+			out__text(o, ": ");
+			out__unicode(o, p->why, strlen(p->why));
+		}
+		out__text(o, "\n");
+	}
+}
+
 /* With what the recording cost, and might have cost, at that time. */
 static void put_changes(struct out *o, const struct statistics *s)
 {
@@ -318,6 +345,7 @@ static void put_losses(struct out *o, const struct statistics *s)
 	}
 	put_gaps(o, s);
 	put_changes(o, s);
+	put_plugins(o, s);
 	if (s->corrections) {
 		out__format(o, "corrected    %" PRIu64 " times, the last at ", s->corrections);
 		put_seconds(o, (int64_t)s->corrected.to);

@@ -25,7 +25,8 @@ void rw_private__deinit(struct rewrite *r)
 
 static bool is_about_file(uint64_t kind)
 {
-	return kind == PRIVATE_META || kind == PRIVATE_TABLE || kind == PRIVATE_ALIGNMENT;
+	return kind == PRIVATE_META || kind == PRIVATE_TABLE || kind == PRIVATE_ALIGNMENT ||
+	       kind == PRIVATE_PLUGIN;
 }
 
 /* The writer writes what the version of the output lacks. */

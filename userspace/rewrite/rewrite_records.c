@@ -104,6 +104,17 @@ static int write_recorded(struct rewrite *r, struct buf *data)
 	return private__recorded(r->writer, &recorded);
 }
 
+/* Without the name of its file. */
+static int write_plugin(struct rewrite *r, struct buf *data)
+{
+	struct private_plugin plugin;
+
+	if (!private_read__plugin(data, &plugin))
+		return 0;
+	plugin.text = "";
+	return private__plugin(r->writer, &plugin);
+}
+
 /* The output has no other events than this program knows, so it has the table of this program. */
 static int write_table(struct rewrite *r)
 {
@@ -155,6 +166,8 @@ static int write_record(struct rewrite *r, struct private_record *record)
 		return private__record(r->writer, PRIVATE_ALIGNMENT, "", 0);
 	case PRIVATE_RECORDED:
 		return write_recorded(r, &record->data);
+	case PRIVATE_PLUGIN:
+		return write_plugin(r, &record->data);
 	case PRIVATE_CORRECTION:
 	case PRIVATE_SAMPLED:
 	case PRIVATE_CLOCK:

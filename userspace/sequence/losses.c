@@ -12,6 +12,10 @@
  *
  * Upstream: merge.c (gaps), sequencer.c (counters). Downstream: writer/private_write.c.
  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
 #include "sequence/boundary.h"
 #include "sequence/losses.h"
 #include "sequence/sequencer_impl.h"
@@ -20,6 +24,7 @@
 #include "writer/private_write.h"
 
 #define PATIENCE_NS 1000000000ull
+#define PLUGINS_MAX 64 /* records of plugins that are kept */
 
 static void losses__note(struct sequencer *s)
 {
@@ -168,10 +173,24 @@ void shedding__end_generation(struct sequencer *s, uint64_t time)
 		write_loss(s, GT_CPU_ON, &s->shedding.kernel_from, time);
 }
 
+static void write_plugin(struct sequencer *s, const struct noted_plugin *plugin)
+{
+	const struct private_plugin p = {
+		.from = plugin->state.since,
+		.to = plugin->state.until,
+		.recorded = plugin->state.recorded,
+		.text = plugin->text,
+	};
+
+	boundary__note(s, private__plugin(s->opts.writer, &p));
+}
+
 void shedding__begin_file(struct sequencer *s, uint64_t time)
 {
 	if (s->shedding.time)
 		write_sets(s, time);
+	for (size_t i = 0; i < s->shedding.nplugins; i++)
+		write_plugin(s, &s->shedding.plugins[i]);
 }
 
 bool shedding__hides(const struct sequencer *s, const struct gt_record *rec)
@@ -207,23 +226,27 @@ static void hide_faults(struct sequencer *s, const struct gt_recorded *next, uin
 		boundary__note(s, private__losses(s->opts.writer, &loss, 1));
 }
 
+static void end_pause(struct sequencer *s, uint64_t time)
+{
+	s->shedding.paused_from = 0;
+	s->shedding.kernel_from = s->shedding.kernel_from ? time : 0;
+	losses__note_wrong(s); /* which no counter shows */
+	s->losses.seen++;
+	s->losses.last = time;
+}
+
 /* Returns whether kernel events, or all events, are recorded again. */
 static bool show(struct sequencer *s, const struct gt_recorded *next, uint64_t time)
 {
 	struct shedding *h = &s->shedding;
-	bool resumes = next->sets && h->paused_from;
+	bool resumes = next->sets && h->paused_from && !h->mapped;
 	bool kernel = next->sets & SITE_SET(KERNEL) && h->kernel_from;
 
 	if (!resumes && !kernel)
 		return false;
 	shedding__end_generation(s, time);
-	if (resumes) {
-		h->paused_from = 0;
-		h->kernel_from = h->kernel_from ? time : 0;
-		losses__note_wrong(s); /* which no counter shows */
-		s->losses.seen++;
-		s->losses.last = time;
-	}
+	if (resumes)
+		end_pause(s, time);
 	if (kernel)
 		h->kernel_from = 0;
 	return true;
@@ -243,4 +266,71 @@ void shedding__apply(struct sequencer *s, const struct gt_record *rec)
 	write_sets(s, rec->time);
 	if (again && !s->error)
 		boundary__note(s, boundary__end(s, rec->time));
+}
+
+/* ---- plugins ---- */
+
+static void begin_unprobed(struct sequencer *s, uint64_t time)
+{
+	struct shedding *h = &s->shedding;
+
+	h->mapped = time;
+	if (h->paused_from)
+		return;
+	write_loss(s, GT_CPU_ON, &h->kernel_from, time);
+	h->paused_from = time;
+}
+
+/* A plugin that was mapped after `known` has no probes yet, and the budget may have ended the recording. */
+static void end_unprobed(struct sequencer *s, uint64_t known, uint64_t time)
+{
+	struct shedding *h = &s->shedding;
+	bool suspended = h->time && !h->latest.sets;
+
+	if (!h->mapped || h->mapped > known)
+		return;
+	h->mapped = 0;
+	if (suspended)
+		return;
+	shedding__end_generation(s, time);
+	end_pause(s, time);
+	kernel_threads__lose_before(&s->kernel.threads, time);
+	if (!s->error)
+		boundary__note(s, boundary__end(s, time));
+}
+
+static void note_plugin(struct sequencer *s, const struct gt_plugin *state)
+{
+	struct noted_plugin plugin = { .state = *state };
+	struct shedding *h = &s->shedding;
+	struct trace_string text;
+
+	if (!texts__message_bytes(s->texts, state->text, &text))
+		return;
+	plugin.text = h->nplugins < PLUGINS_MAX ? strndup(text.data, text.len) : NULL;
+	texts__drop_message(s->texts, state->text);
+	if (!plugin.text ||
+	    array__grow(&h->plugins, h->nplugins, &h->plugins_cap, sizeof(*h->plugins))) {
+		free(plugin.text);
+		return;
+	}
+	h->plugins[h->nplugins++] = plugin;
+	write_plugin(s, &plugin);
+}
+
+void shedding__plugin(struct sequencer *s, const struct gt_record *rec)
+{
+	if (rec->kind == GT_PLUGIN_MAPPED)
+		begin_unprobed(s, rec->time);
+	else if (rec->kind == GT_PLUGINS_PROBED)
+		end_unprobed(s, rec->object, rec->time);
+	else
+		note_plugin(s, (const void *)(rec + 1));
+}
+
+void shedding__deinit(struct sequencer *s)
+{
+	for (size_t i = 0; i < s->shedding.nplugins; i++)
+		free(s->shedding.plugins[i].text);
+	free(s->shedding.plugins);
 }

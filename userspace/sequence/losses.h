@@ -11,6 +11,9 @@
  * kind if no probe was attached, of kernel events if only these were missing. Readers then treat
  * states across it as unknown. Afterwards the model is corrected as after any loss (resync.c).
  * Upstream: capture/recorder_budget.c, by the sink.
+ *
+ * Plugins without probes: from GT_PLUGIN_MAPPED to GT_PLUGINS_PROBED any goroutine may execute code that
+ * no probe observes. This is missing as in a pause, and GT_PLUGIN records name the plugins.
  */
 #ifndef SEQUENCE_LOSSES_H
 #define SEQUENCE_LOSSES_H
@@ -57,6 +60,12 @@ struct shedding {
 	/* No probe is attached, and from here on the trace does not contain that yet. 0: they are. */
 	uint64_t paused_from;
 	uint64_t kernel_from; /* the same for kernel events; 0: they are recorded, or never were */
+	uint64_t mapped; /* when the latest plugin was mapped that has no probes yet; 0: all have */
+	struct noted_plugin {
+		struct gt_plugin state;
+		char *text; /* of the record; allocated */
+	} *plugins;
+	size_t nplugins, plugins_cap;
 };
 
 void shedding__apply(struct sequencer *s, const struct gt_record *rec);
@@ -64,6 +73,9 @@ void shedding__apply(struct sequencer *s, const struct gt_record *rec);
 bool shedding__hides(const struct sequencer *s, const struct gt_record *rec);
 /* Writes what is missing in the open generation up to `time`, its end. */
 void shedding__end_generation(struct sequencer *s, uint64_t time);
+/* Applies a GT_PLUGIN_MAPPED, GT_PLUGINS_PROBED or GT_PLUGIN record. */
+void shedding__plugin(struct sequencer *s, const struct gt_record *rec);
+void shedding__deinit(struct sequencer *s);
 /* Writes to the first generation of a file what is recorded from its begin on. */
 void shedding__begin_file(struct sequencer *s, uint64_t time);
 

@@ -61,6 +61,7 @@ void sequencer__destroy(struct sequencer *s)
 	kernel_threads__deinit(&s->kernel.threads);
 	once__deinit(&s->samples.pcs);
 	short_calls__deinit(s);
+	shedding__deinit(s);
 	merge__destroy(s->merge);
 	free(s);
 }
@@ -179,6 +180,10 @@ static void handle_record(struct sequencer *s, const struct gt_record *rec)
 		shedding__apply(s, rec);
 		return;
 	}
+	if (gt_kind_is_plugins(rec->kind)) {
+		shedding__plugin(s, rec);
+		return;
+	}
 	if (shedding__hides(s, rec))
 		return;
 	if (rec->kind == GT_CPU_OFF || rec->kind == GT_CPU_ON)
@@ -227,6 +232,7 @@ static const struct gt_record **take_all(struct sequencer *s, uint64_t time, siz
 static int resolve(struct sequencer *s, const struct gt_record **rec, size_t n)
 {
 	const struct gt_record **go = malloc(n * sizeof(*go) + 1);
+	uint64_t mapped = 0; /* a plugin without probes: what follows is incomplete */
 	size_t ngo = 0;
 	int err;
 
@@ -234,9 +240,15 @@ static int resolve(struct sequencer *s, const struct gt_record **rec, size_t n)
 		free(go);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < n; i++)
-		if (!gt_kind_is_kernels(rec[i]->kind) && rec[i]->kind != GT_RECORDED)
+	for (size_t i = 0; i < n; i++) {
+		if (rec[i]->kind == GT_PLUGIN_MAPPED)
+			mapped = rec[i]->time;
+		else if (rec[i]->kind == GT_PLUGINS_PROBED && rec[i]->object >= mapped)
+			mapped = 0;
+		else if (!mapped && !gt_kind_is_kernels(rec[i]->kind) &&
+			 rec[i]->kind != GT_RECORDED && rec[i]->kind != GT_PLUGIN)
 			go[ngo++] = rec[i];
+	}
 	err = initial__resolve(s, go, ngo);
 	free(go);
 	return err;

@@ -113,6 +113,18 @@ int private__recorded(struct writer *w, const struct private_recorded *recorded)
 	return private__record(w, PRIVATE_RECORDED, data, p + len - data);
 }
 
+int private__plugin(struct writer *w, const struct private_plugin *plugin)
+{
+	uint8_t data[3 * LEB_MAX + PRIVATE_PLUGIN_MAX], *p = data;
+	size_t len = strnlen(plugin->text, PRIVATE_PLUGIN_MAX);
+
+	p = leb__put(p, plugin->from);
+	p = leb__put(p, plugin->to);
+	p = leb__put(p, plugin->recorded);
+	memcpy(p, plugin->text, len);
+	return private__record(w, PRIVATE_PLUGIN, data, p + len - data);
+}
+
 int private__host_clock(struct writer *w, const struct private_host_clock *clock)
 {
 	uint8_t data[5 * LEB_MAX], *p = data;

@@ -26,6 +26,8 @@ int private__cause(struct writer *w, uint64_t time, const char *text);
 int private__host_clock(struct writer *w, const struct private_host_clock *clock);
 int private__cpu_samples(struct writer *w, const struct private_cpu_samples *samples);
 int private__recorded(struct writer *w, const struct private_recorded *recorded);
+/* Its text ends with a 0, and is cut at PRIVATE_PLUGIN_MAX. */
+int private__plugin(struct writer *w, const struct private_plugin *plugin);
 int private__table(struct writer *w); /* the event table, format/describe.c */
 
 /* Adds an encoded record of any kind, split into strings. */

@@ -60,6 +60,59 @@ TEST(a_pause_hides_records)
 	assert_int_equal(stats()->lost, 0);
 }
 
+/* `known`: when the list of plugins was read. */
+static void probed(uint64_t known)
+{
+	machine_give(1, GT_PLUGINS_PROBED, known, 0, NULL);
+}
+
+TEST(a_plugin_without_probes_hides_records)
+{
+	uint64_t before, mapped;
+
+	begin();
+	before = sequencer__go_losses(m.seq);
+	mapped = m.now;
+	machine_give(1, GT_PLUGIN_MAPPED, 0, 0, NULL);
+	park(1, 1, 0);
+	execute(1, 2);
+	expect("");
+	probed(mapped - 1); /* a list that does not contain it */
+	create(1, 4);
+	flush();
+	assert_null(strstr(m.writer.text, "close"));
+	assert_int_equal(sequencer__go_losses(m.seq), before);
+	m.now += SECOND;
+	probed(mapped);
+	flush();
+	assert_true(sequencer__go_losses(m.seq) > before);
+	assert_non_null(strstr(m.writer.text, "close"));
+	probed(m.now); /* no plugin was mapped */
+	expect_no_repair();
+}
+
+/* The budget has ended the recording before the plugin has probes. */
+TEST(a_plugin_in_a_pause)
+{
+	uint64_t before, mapped;
+
+	begin();
+	before = sequencer__go_losses(m.seq);
+	mapped = m.now;
+	machine_give(1, GT_PLUGIN_MAPPED, 0, 0, NULL);
+	recorded(0);
+	probed(mapped);
+	park(1, 1, 0);
+	flush();
+	expect("");
+	assert_int_equal(sequencer__go_losses(m.seq), before);
+	recorded(ALL);
+	flush();
+	assert_true(sequencer__go_losses(m.seq) > before);
+	assert_non_null(strstr(m.writer.text, "close"));
+	expect_no_repair();
+}
+
 /* Goroutine 1 has parked in the pause, and 2 runs: the snapshots show it. */
 TEST(corrected_after_a_pause)
 {

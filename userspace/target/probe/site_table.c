@@ -169,6 +169,8 @@ const struct row site_rows[] = {
 	  OPTIONAL_IF_LINKED, "the program sets labels of a goroutine" },
 	{ GT_PROBE_LABELS, GT_LABELS_LIST, ENTRY, "runtime/pprof.runtime_setProfLabel", NULL, 24, 0,
 	  OPTIONAL_IF_LINKED, "the program sets labels of a goroutine" },
+	{ GT_PROBE_PLUGIN_MAPPED, 0, ENTRY, "plugin.lastmoduleinit", NULL, 0, 0,
+	  OPTIONAL_IF_LINKED, "the program has mapped a plugin" },
 	TRACED(GT_PROBE_ASSIST_BEGIN, 0, "runtime.gcAssistAlloc", "GCMarkAssistStart",
 	       "a mark assist begins"),
 	TRACED(GT_PROBE_ASSIST_END, 0, "runtime.gcAssistAlloc", "GCMarkAssistDone",

@@ -465,6 +465,7 @@ static void sites_of(const char *path)
 							   p.layout.version.minor >= 22 :
 			probe == GT_PROBE_FUNC_CALL ? false : /* calls.c finds its sites */
 			probe == GT_PROBE_REQUEST ? false :   /* presets.c does */
+			probe == GT_PROBE_PLUGIN_MAPPED ? false : /* it loads none */
 			probe == GT_PROBE_LABELS ? false : /* the program sets none */
 						      true;
 
