@@ -109,7 +109,7 @@ not_recorded()
 }
 
 ktap_start
-for go in $(by_tier "$ORACLE_GO" "$ORACLE_GO" "$(every_go_since 22)"); do
+for go in $(by_tier "$ORACLE_GO" "$ORACLE_GO" "$(every_go_since 20) go${LAST_GOS##* }"); do
 	HOST=$PWD/$tmp/$go
 	try "$go: a program and plugins build" build_target "$go" || continue
 	for suffix in "" -stripped; do

@@ -415,10 +415,7 @@ int labels__read_present(const struct recorder_opts *opts, const struct snapshot
 	return 0;
 }
 
-STUB(int, modules__read,
-     (struct go_modules *, const struct process *, const struct pclntab *, const struct layout *,
-      struct error *),
-     0)
+STUB(int, modules__read, (struct go_modules *, const struct go_program *, struct error *), 0)
 STUB(const char *, go_module__name, (const struct go_module *), "plugin.so")
 STUB(int, sink__plugin_mapped, (struct sink *, uint64_t), 0)
 STUB(int, sink__plugin, (struct sink *, uint64_t, const struct gt_plugin *, const char *), 0)

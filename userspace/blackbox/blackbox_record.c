@@ -366,6 +366,21 @@ static int end_flight(struct blackbox *b)
 	return stats->released ? kmod__release(b->kmod, b->error) : 0;
 }
 
+/* Nothing attaches probes to plugins meanwhile: the rings are not read, so no record shows a new one. */
+static void report_new_plugins(const struct blackbox *b)
+{
+	const struct recorder_opts *o = b->opts->recorder;
+	const struct go_program program = { o->process, o->pclntab, o->layout, o->sites };
+	size_t first = o->modules->n;
+
+	if (modules__read(o->modules, &program, NULL) <= 0)
+		return;
+	for (size_t i = first; i < o->modules->n; i++)
+		log__msg("not recorded: what the plugin %s executes: it was loaded during the "
+			 "recording",
+			 go_module__name(o->modules->module[i]));
+}
+
 static int open_all(struct blackbox *b)
 {
 	struct gt_abi_create want = describe(b->opts);
@@ -392,6 +407,7 @@ static int open_all(struct blackbox *b)
 		return err;
 	}
 	loop(b);
+	report_new_plugins(b);
 	b->stats->t1 = clock__now();
 	err = kmod__freeze(b->kmod, b->error);
 	return err || !b->flight.save ? err : end_flight(b);

@@ -107,14 +107,15 @@ int recorder__note_samples(struct recorder *r)
 
 size_t recorder__find_plugins(struct recorder *r, bool now)
 {
-	size_t first = r->opts->modules->n;
+	const struct recorder_opts *o = r->opts;
+	const struct go_program program = { o->process, o->pclntab, o->layout, o->sites };
+	size_t first = o->modules->n;
 	struct error why = {};
 	int n;
 
-	if (r->opts->launch && !r->runtime_up) /* it has not begun to execute */
+	if (o->launch && !r->runtime_up) /* it has not begun to execute */
 		return first;
-	n = modules__read(r->opts->modules, r->opts->process, r->opts->pclntab, r->opts->layout,
-			  &why);
+	n = modules__read(o->modules, &program, &why);
 	if (n < 0)
 		log__debug("plugins: %s", why.text[0] ? why.text : strerror(-n));
 	setup__plugins(r->opts, r->probes, first, now,

@@ -178,7 +178,8 @@ static int check_layout(struct analysis *a, struct error *error)
 
 static void find_plugins(struct analysis *a)
 {
-	int n = modules__read(&a->modules, &a->process, a->pclntab, &a->layout, &a->modules_why);
+	const struct go_program program = { &a->process, a->pclntab, &a->layout, &a->sites };
+	int n = modules__read(&a->modules, &program, &a->modules_why);
 
 	if (n < 0)
 		error__set(&a->modules_why, n, "%s", strerror(-n));

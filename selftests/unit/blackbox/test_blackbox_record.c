@@ -46,6 +46,7 @@ static struct {
 	int began_error;
 
 	struct process process;
+	struct go_modules modules;
 	struct recorder_opts recorder;
 	struct blackbox_opts opts;
 	struct blackbox_stats stats;
@@ -164,6 +165,9 @@ int blackbox_writer__make(struct blackbox_writer *w, const void *memory, size_t 
 	return t.make_error;
 }
 
+STUB(int, modules__read, (struct go_modules *, const struct go_program *, struct error *), 0)
+STUB(const char *, go_module__name, (const struct go_module *), "plugin.so")
+
 int setup__snapshot_signal(int fd, struct error *error)
 {
 	note("usr1");
@@ -238,9 +242,9 @@ static int set_up(void **state)
 	};
 	t.replaced_at = t.next = NEVER;
 	t.process = (struct process){ .pid = 42, .pidfd = FAKE_PIDFD };
-	t.recorder = (struct recorder_opts){ .process = &t.process,
-					     .duration_ns = 2500 * MS,
-					     .sets = 6 };
+	t.recorder = (struct recorder_opts){
+		.process = &t.process, .modules = &t.modules, .duration_ns = 2500 * MS, .sets = 6
+	};
 	t.opts = (struct blackbox_opts){ .recorder = &t.recorder,
 					 .name = "box",
 					 .timeout = 60,

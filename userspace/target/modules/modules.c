@@ -143,14 +143,20 @@ static int open_file(struct go_module *m, const struct process *proc, const stru
 	return 0;
 }
 
-/* The plugin loader has compared the packages of both, so that a difference is not a valid plugin. */
+/*
+ * The plugin loader refuses a plugin whose packages are not those of the program, so a difference is not a
+ * valid plugin. Up to 1.20 plugins have no build information.
+ */
 static int check_version(struct go_module *m, const struct layout *layout)
 {
 	struct go_buildinfo info = {};
-	int err = buildinfo__read(m->elf, &info, &m->why);
+	struct error why = {};
+	int err = buildinfo__read(m->elf, &info, &why);
 
+	if (err == -ENOENT && !go_version__since(&layout->version, 21))
+		return 0;
 	if (err)
-		return err;
+		return error__set(&m->why, err, "%s", why.text);
 	if (strcmp(info.version.text, layout->version.text) != 0)
 		return error__set(&m->why, -EPROTO, "it was built with %s, and the program with %s",
 				  info.version.text, layout->version.text);
@@ -174,10 +180,23 @@ static int open_table(struct go_module *m, const struct layout *layout)
 			  "the runtime's list of modules differs from the plugin's file");
 }
 
-static int analyse(struct go_module *m, const struct process *proc, const struct entry *e,
-		   const struct layout *layout)
+/* The address of runtime.gcController, which plugins use, too; 0: unknown, or not needed. */
+static uint64_t find_controller(const struct go_program *program)
 {
-	int err = open_file(m, proc, e);
+	for (size_t i = 0; i < program->sites->n; i++) {
+		const struct site *site = &program->sites->site[i];
+
+		if (site->probe == GT_PROBE_HEAP_GOAL && GT_COOKIE_SITE(site->cookie))
+			return GT_COOKIE_PLACE(site->cookie, site->addr) + program->process->bias;
+	}
+	return 0;
+}
+
+static int analyse(struct go_module *m, const struct go_program *program, const struct entry *e)
+{
+	const struct layout *layout = program->layout;
+	uint64_t controller = find_controller(program);
+	int err = open_file(m, program->process, e);
 
 	if (!err)
 		err = check_version(m, layout);
@@ -186,7 +205,8 @@ static int analyse(struct go_module *m, const struct process *proc, const struct
 	if (err)
 		return err;
 	pclntab__symbolizer(m->pclntab, m->bias, &m->symbolizer);
-	return site_list__find_in_plugin(&m->sites, m->elf, m->pclntab, layout, &m->why);
+	return site_list__find_in_plugin(&m->sites, m->elf, m->pclntab, layout,
+					 controller ? controller - m->bias : 0, &m->why);
 }
 
 static void destroy(struct go_module *m)
@@ -202,8 +222,7 @@ static void destroy(struct go_module *m)
 	free(m);
 }
 
-static int add(struct go_modules *all, const struct process *proc, const struct entry *e,
-	       const struct layout *layout)
+static int add(struct go_modules *all, const struct go_program *program, const struct entry *e)
 {
 	struct go_module *m = calloc(1, sizeof(*m));
 	int err;
@@ -214,7 +233,7 @@ static int add(struct go_modules *all, const struct process *proc, const struct 
 	m->data = e->data;
 	m->text = e->text;
 	m->etext = e->etext;
-	err = analyse(m, proc, e, layout);
+	err = analyse(m, program, e);
 	m->has_sites = !err;
 	if (err)
 		error__set(&m->why, err, "%s", strerror(-err));
@@ -230,14 +249,13 @@ static bool is_known(const struct go_modules *m, uint64_t data)
 	return false;
 }
 
-int modules__read(struct go_modules *m, const struct process *proc, const struct pclntab *pt,
-		  const struct layout *layout, struct error *error)
+int modules__read(struct go_modules *m, const struct go_program *program, struct error *error)
 {
-	uint64_t first = pclntab__module(pt).data;
+	uint64_t first = pclntab__module(program->pclntab).data;
 	struct listing l = {
-		.proc = proc,
-		.first = first + proc->bias,
-		.next_at = next_offset(&layout->version),
+		.proc = program->process,
+		.first = first + program->process->bias,
+		.next_at = next_offset(&program->layout->version),
 	};
 	size_t before = m->n;
 	int err = first ? list(&l, error) : 0;
@@ -248,7 +266,7 @@ int modules__read(struct go_modules *m, const struct process *proc, const struct
 		if (m->n == MODULES_MAX)
 			return error__set(error, -EPROTO, "it has more than %d plugins",
 					  MODULES_MAX);
-		err = add(m, proc, &l.entry[i], layout);
+		err = add(m, program, &l.entry[i]);
 	}
 	return err ? err : (int)(m->n - before);
 }

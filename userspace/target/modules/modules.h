@@ -47,12 +47,19 @@ struct go_modules {
 	size_t n;
 };
 
+/* The analysed program of the process. */
+struct go_program {
+	const struct process *process;
+	const struct pclntab *pclntab;
+	const struct layout *layout;
+	const struct site_list *sites;
+};
+
 /*
- * Adds the modules of the list that are not in *m yet. `pt`: the program's. Returns how many were added;
- * or a negative errno and a reason: the list is invalid or cannot be read, and nothing was added.
+ * Adds the modules of the list that are not in *m yet. Returns how many were added; or a negative errno
+ * and a reason: the list is invalid or cannot be read, and nothing was added.
  */
-int modules__read(struct go_modules *m, const struct process *proc, const struct pclntab *pt,
-		  const struct layout *layout, struct error *error);
+int modules__read(struct go_modules *m, const struct go_program *program, struct error *error);
 void modules__deinit(struct go_modules *m);
 
 /* The name of a module's file without its folder. */

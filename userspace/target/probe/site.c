@@ -342,9 +342,11 @@ int site_list__find(struct site_list *ret, const struct elf_image *elf, const st
 
 int site_list__find_in_plugin(struct site_list *ret, const struct elf_image *elf,
 			      const struct pclntab *pt, const struct layout *layout,
-			      struct error *error)
+			      uint64_t controller, struct error *error)
 {
-	struct finder f = { .elf = elf, .pt = pt, .layout = layout, .plugin = true };
+	struct finder f = {
+		.elf = elf, .pt = pt, .layout = layout, .plugin = true, .controller = controller
+	};
 
 	return find(ret, &f, error);
 }

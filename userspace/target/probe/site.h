@@ -80,11 +80,12 @@ int site_list__find(struct site_list *ret, const struct elf_image *elf, const st
 		    const struct layout *layout, struct error *error);
 /*
  * As site_list__find(), for a plugin, which has copies of some of the runtime's functions: a transition
- * for which it has no function is not missing. All of its system calls have probes.
+ * for which it has no function is not missing. All of its system calls have probes. `controller`: the
+ * address of the program's runtime.gcController less the plugin's load bias; 0: unknown.
  */
 int site_list__find_in_plugin(struct site_list *ret, const struct elf_image *elf,
 			      const struct pclntab *pt, const struct layout *layout,
-			      struct error *error);
+			      uint64_t controller, struct error *error);
 void site_list__deinit(struct site_list *sites);
 const char *site__arguments(enum gt_probe probe, uint64_t cookie); /* registers that are read */
 const char *site__probe_name(enum gt_probe probe);		   /* "execute" */

@@ -104,7 +104,9 @@ size_t finder__add_goal(struct finder *f, const struct row *row, const struct co
 	if (at == NO_INSN)
 		return 0;
 	if (row->cookie) {
-		if (!find__constant(code, call, GPR_ARG1, &controller))
+		if (f->plugin && f->controller) /* it has the address from its GOT */
+			controller = (int64_t)f->controller;
+		else if (!find__constant(code, call, GPR_ARG1, &controller))
 			return 0;
 		cookie = GT_SITE_PLACE((uint64_t)controller, code->insn[at].addr);
 	}

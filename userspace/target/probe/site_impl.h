@@ -82,7 +82,8 @@ struct finder {
 	const struct layout *layout;
 	struct inlined *inlined;
 	size_t ninlined, inlined_cap, site_cap, missing_cap;
-	bool plugin; /* see site_list__find_in_plugin() */
+	bool plugin;	     /* see site_list__find_in_plugin() */
+	uint64_t controller; /* with `plugin`: link-time address of gcController; 0: unknown */
 	bool out_of_memory;
 	bool overflow; /* a site was found but not stored */
 	struct site_list list;

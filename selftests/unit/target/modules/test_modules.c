@@ -54,7 +54,7 @@ STUB_VOID(pclntab__destroy, (struct pclntab *))
 STUB_VOID(pclntab__symbolizer, (struct pclntab *, uint64_t, struct symbolizer *))
 STUB(int, site_list__find_in_plugin,
      (struct site_list *, const struct elf_image *, const struct pclntab *, const struct layout *,
-      struct error *),
+      uint64_t, struct error *),
      0)
 STUB_VOID(site_list__deinit, (struct site_list *))
 
@@ -87,8 +87,11 @@ FIXTURE(set_up, tear_down)
 
 static int read_all(void)
 {
+	const struct site_list sites = {};
+	const struct go_program program = { &t.process, NULL, &t.layout, &sites };
+
 	t.err.text[0] = '\0';
-	return modules__read(&t.modules, &t.process, NULL, &t.layout, &t.err);
+	return modules__read(&t.modules, &program, &t.err);
 }
 
 static void assert_invalid(void)
