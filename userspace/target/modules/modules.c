@@ -249,16 +249,31 @@ static bool is_known(const struct go_modules *m, uint64_t data)
 	return false;
 }
 
+/* Other programs have no plugins, and their function tables, of up to 90 MB, are not needed yet. */
+static bool can_have_plugins(const struct site_list *sites)
+{
+	for (size_t i = 0; i < sites->nmissing; i++)
+		if (sites->missing[i].probe == GT_PROBE_PLUGIN_MAPPED)
+			return true;
+	return sites->has[GT_PROBE_PLUGIN_MAPPED];
+}
+
 int modules__read(struct go_modules *m, const struct go_program *program, struct error *error)
 {
-	uint64_t first = pclntab__module(program->pclntab).data;
 	struct listing l = {
 		.proc = program->process,
-		.first = first + program->process->bias,
 		.next_at = next_offset(&program->layout->version),
 	};
 	size_t before = m->n;
-	int err = first ? list(&l, error) : 0;
+	int err;
+
+	if (!can_have_plugins(program->sites))
+		return 0;
+	l.first = pclntab__module(program->pclntab).data;
+	if (!l.first)
+		return error__set(error, -EBADMSG, "its function table is corrupt");
+	l.first += program->process->bias;
+	err = list(&l, error);
 
 	for (size_t i = 0; i < l.n && !err; i++) {
 		if (is_known(m, l.entry[i].data))

@@ -56,7 +56,7 @@ struct go_program {
 };
 
 /*
- * Adds the modules of the list that are not in *m yet. Returns how many were added; or a negative errno
+ * Adds the modules of the list that are not in *m yet, if the program can load plugins. Returns how many were added; or a negative errno
  * and a reason: the list is invalid or cannot be read, and nothing was added.
  */
 int modules__read(struct go_modules *m, const struct go_program *program, struct error *error);

@@ -19,6 +19,7 @@ static struct {
 	struct layout layout;
 	struct go_modules modules;
 	struct error err;
+	bool can_load;
 	int opened; /* files */
 } t;
 
@@ -69,6 +70,7 @@ static int set_up(void **state)
 	memset(&t, 0, sizeof(t));
 	t.process.pid = getpid();
 	t.process.bias = 0x1000;
+	t.can_load = true;
 	t.layout.version.minor = 26;
 	for (unsigned int i = 0; i < MODULES; i++) {
 		t.data[i].word[22] = 0x10000 + 0x1000 * i;
@@ -87,7 +89,7 @@ FIXTURE(set_up, tear_down)
 
 static int read_all(void)
 {
-	const struct site_list sites = {};
+	const struct site_list sites = { .has[GT_PROBE_PLUGIN_MAPPED] = t.can_load };
 	const struct go_program program = { &t.process, NULL, &t.layout, &sites };
 
 	t.err.text[0] = '\0';
@@ -103,6 +105,9 @@ static void assert_invalid(void)
 
 TEST(none)
 {
+	assert_int_equal(read_all(), 0);
+	append(0, 1);
+	t.can_load = false;
 	assert_int_equal(read_all(), 0);
 }
 
