@@ -25,8 +25,7 @@ void rw_private__deinit(struct rewrite *r)
 
 static bool is_about_file(uint64_t kind)
 {
-	return kind == PRIVATE_META || kind == PRIVATE_TABLE || kind == PRIVATE_ALIGNMENT ||
-	       kind == PRIVATE_PLUGIN;
+	return kind == PRIVATE_META || kind == PRIVATE_TABLE || kind == PRIVATE_ALIGNMENT;
 }
 
 /* The writer writes what the version of the output lacks. */
@@ -95,7 +94,8 @@ int rewrite__keep_private(struct rewrite *r, const struct dictionary *from)
 	for (size_t i = 0; i < dictionary__nstrings(from); i++) {
 		s = &from->strings[i];
 		kind = private_read__kind(s);
-		if (!is_about_file(kind) || bytes + s->len > KEPT_MAX)
+		/* A plugin is in the generation in which it was loaded, and in the first one of each file. */
+		if ((!is_about_file(kind) && kind != PRIVATE_PLUGIN) || bytes + s->len > KEPT_MAX)
 			continue;
 		if (array__grow(&r->kept, r->nkept, &r->kept_cap, sizeof(*r->kept)))
 			return -ENOMEM;

@@ -31,6 +31,8 @@ static void write_first_generation(void)
 	ok(private__correction(x.w, &(struct private_correction){ 1400, 1500, 3, 1, 7 }));
 	ok(private__cpu_samples(x.w, &(struct private_cpu_samples){ 10101010, 1, 7 }));
 	ok(private__record(x.w, PRIVATE_LOSSES, cut, sizeof(cut)));
+	ok(private__plugin(x.w, &(struct private_plugin){ 1200, 1300, true, "/p/a.so", 0 }));
+	ok(private__plugin(x.w, &(struct private_plugin){ 1400, 0, false, "/p/b.so\nno", 0 }));
 	ok(private__record(x.w, PRIVATE_KIND_END, "", 0));
 	ok(writer__proc_status(x.w, 7, 0, PROC_RUNNING));
 	ok(writer__go_status(x.w, NOM, 1, GO_WAITING, 0));
@@ -47,6 +49,7 @@ static void write_second_generation(void)
 	ok(writer__open(x.w, 2000, 5000000001001));
 	ok(private__losses(x.w, losses + 2, 1));
 	ok(private__correction(x.w, &(struct private_correction){ 2100, 2101, 1, 0, 2 }));
+	ok(private__plugin(x.w, &(struct private_plugin){ 1400, 0, false, "/p/b.so\nno", 0 }));
 	ok(private__number(x.w, PRIVATE_CLOCK, 1200));
 	ok(private__host_clock(x.w, &(struct private_host_clock){ 1990, true, 700, 30, -9 }));
 	ok(private__record(x.w, PRIVATE_HOST_CLOCK, "\1\2\3\4\5", 5)); /* state 2 */
@@ -83,6 +86,13 @@ static void check_figures(const struct statistics *s)
 	assert_int_equal(s->cpu_samples.period_ns, 10101010);
 	assert_int_equal(s->cpu_samples.throttles, 2 + 1);
 	assert_int_equal(s->cpu_samples.throttled_ns, 500 + 7);
+	assert_int_equal(s->plugins, 2); /* although one is in both generations */
+	assert_true(s->plugin[0].recorded && s->plugin[0].from == 1200 && s->plugin[0].to == 1300);
+	assert_string_equal(s->plugin[0].file, "/p/a.so");
+	assert_string_equal(s->plugin[0].why, "");
+	assert_false(s->plugin[1].recorded);
+	assert_string_equal(s->plugin[1].file, "/p/b.so");
+	assert_string_equal(s->plugin[1].why, "no");
 	assert_int_equal(s->clock_error, 1200);
 	assert_int_equal(s->host_clock.generations, 2);
 	assert_true(s->host_clock.worst.synchronized);

@@ -67,6 +67,7 @@ static void plant_texts(void)
 	ok(private__meta(x.w, &meta));
 	ok(private__cause(x.w, 9, PLANTED));
 	ok(private__recorded(x.w, &recorded));
+	ok(private__plugin(x.w, &(struct private_plugin){ 8, 9, true, PLANTED, 0 }));
 }
 
 static const char *planted_trace(void)
@@ -198,6 +199,7 @@ TEST(versions_and_sets_remain)
 	const char *path = anonymous(planted_trace());
 	struct buf data = record_of(path, PRIVATE_META);
 	struct private_recorded recorded;
+	struct private_plugin plugin;
 	struct private_pair pair;
 
 	assert_true(private_read__pair(&data, &pair));
@@ -211,6 +213,9 @@ TEST(versions_and_sets_remain)
 	assert_true(private_read__recorded(&data, &recorded));
 	assert_true(recorded.time == 5 && recorded.cost == 6 && recorded.budget == 7);
 	assert_string_equal(recorded.sets, "sched,gc");
+	data = record_of(path, PRIVATE_PLUGIN);
+	assert_true(private_read__plugin(&data, &plugin));
+	assert_true(plugin.from == 8 && plugin.to == 9 && plugin.recorded && !plugin.text_len);
 }
 
 TEST(table_is_ours)
