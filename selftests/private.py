@@ -24,7 +24,7 @@ import sys
 
 BATCH, STACKS, STRINGS, STRING, EXPERIMENTAL, END_OF_GENERATION = 1, 2, 4, 5, 49, 52
 META, LOSSES, TICKS, TABLE, CORRECTION, THREADS, KERNEL, MACHINE, ALIGNMENT = range(1, 10)
-SAMPLED, CLOCK, CAUSE, SHORT, RECORDED, HOST_CLOCK, CPU_SAMPLES, SNAPSHOT, STARTS, PARKED = range(10, 20)
+SAMPLED, CLOCK, CAUSE, SHORT, RECORDED, HOST_CLOCK, CPU_SAMPLES, SNAPSHOT, STARTS, PARKED, PLUGIN = range(10, 21)
 PREFIX, NO_M = b"\0gotrace-bpf/1 ", 2**64 - 1
 
 
@@ -190,16 +190,24 @@ def added(sums, first, names, record):
         sums[name] += record.leb()
 
 
+def read_plugin(record, plugins):
+    """Each file of a recording repeats the plugins."""
+    start, end, recorded = (record.leb() for _ in range(3))
+    file, _, why = record.take(record.left).decode().partition("\n")
+    if not any((p["file"], p["missing_from"], p["missing_to"]) == (file, start, end) for p in plugins):
+        plugins.append({"file": file, "recorded": recorded == 1, "missing_from": start, "missing_to": end, "why": why})
+
+
 def private_of(path):
     """Returns what `gotrace stat --json` must have as .private, and the bytes of kernel events."""
     shown, kernel_bytes, losses = {"records": 0, "unknown": 0, "bad": 0, "describes": False, "meta": []}, 0, {}
-    gaps, causes, recorded = [], [], []
+    gaps, causes, recorded, plugins = [], [], [], []
     clock = {"generations": 0, "synchronized": True, "max_error_ns": 0, "error_ns": 0, "shift_ns": 0}
     short, samples, corrections = collections.Counter(), collections.Counter(), collections.Counter()
     for records in all_records(path):
         for kind, data in records:
             record = Bytes(data)
-            if not 0 < kind <= PARKED:
+            if not 0 < kind <= PLUGIN:
                 shown["unknown" if kind else "bad"] += 1
                 continue
             shown["records"] += 1
@@ -235,6 +243,8 @@ def private_of(path):
                     worse_clock(clock, record)
                 elif kind == CPU_SAMPLES:
                     added(samples, "period_ns", ("throttles", "throttled_ns"), record)
+                elif kind == PLUGIN:
+                    read_plugin(record, plugins)
                 elif kind == SNAPSHOT:
                     read_snapshot(record)
                 elif kind == STARTS:
@@ -246,7 +256,7 @@ def private_of(path):
         "losses": [{"kind": names.get(kind, "unknown"), **losses[kind]} for kind in sorted(losses)]}
     if causes:
         shown |= {"cause": causes[0]["text"], "cause_time": causes[0]["time"], "causes": causes}
-    for name, value, is_there in (("recorded", recorded, recorded), ("host_clock", clock, clock["generations"]),
+    for name, value, is_there in (("recorded", recorded, recorded), ("plugins", plugins, plugins), ("host_clock", clock, clock["generations"]),
             ("short_calls", short, short["min_ns"]), ("cpu_samples", samples, samples["period_ns"]), ("corrections", corrections, corrections["count"])):
         if is_there:
             shown[name] = value
@@ -631,6 +641,7 @@ def more_records(now):
         record(RECORDED, lebs(now, 12345, 10000) + b"sched,gc"), record(RECORDED, lebs(now + 9, 50, 10000)),
         record(HOST_CLOCK, lebs(now, 1, 40, 30, 2 * 17)), record(HOST_CLOCK, lebs(now, 0, 4 * 10**18, 3 * 10**18, 2 * 10**12 - 1)),
         record(MACHINE, lebs(now, len(machine)) + machine), record(CPU_SAMPLES, lebs(1003009, 3, 40)), record(CPU_SAMPLES, lebs(1003009, 4, 50)), record(PARKED, lebs(1, 4) + b"sync" + lebs(7, 0, now)), record(99, b"of a newer version"),
+        record(PLUGIN, lebs(now, 0, 0) + b"/a.so\nno reason"), record(PLUGIN, lebs(now, now + 9, 1) + b"/b.so"), record(PLUGIN, lebs(now, now + 9, 1) + b"/b.so"),
         record(SNAPSHOT, lebs(now, now, 1, 2)), record(STARTS, lebs(10**15, 1, 10**15, 2)), record(SNAPSHOT, lebs(1, 2)), record(STARTS, lebs(1)),
         record(CORRECTION, lebs(now, 1)), record(CAUSE, b"", 1), record(HOST_CLOCK, lebs(now, 7, 1, 1, 1)), record(CAUSE, lebs(now + 78), 0, 1)]
 
