@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "target/arch/arch.h"
@@ -192,12 +193,27 @@ static uint64_t find_controller(const struct go_program *program)
 	return 0;
 }
 
-static int analyse(struct go_module *m, const struct go_program *program, const struct entry *e)
+static int check_size(struct go_module *m, struct go_modules *all)
+{
+	uint64_t size = (uint64_t)elf_image__stat(m->elf)->st_size;
+
+	if (size > MODULES_BYTES_MAX - all->bytes)
+		return error__set(&m->why, -EFBIG,
+				  "the files of the plugins have more than %llu MiB",
+				  MODULES_BYTES_MAX >> 20);
+	all->bytes += size;
+	return 0;
+}
+
+static int analyse(struct go_module *m, struct go_modules *all, const struct go_program *program,
+		   const struct entry *e)
 {
 	const struct layout *layout = program->layout;
 	uint64_t controller = find_controller(program);
 	int err = open_file(m, program->process, e);
 
+	if (!err)
+		err = check_size(m, all);
 	if (!err)
 		err = check_version(m, layout);
 	if (!err)
@@ -233,7 +249,7 @@ static int add(struct go_modules *all, const struct go_program *program, const s
 	m->data = e->data;
 	m->text = e->text;
 	m->etext = e->etext;
-	err = analyse(m, program, e);
+	err = analyse(m, all, program, e);
 	m->has_sites = !err;
 	if (err)
 		error__set(&m->why, err, "%s", strerror(-err));
@@ -291,6 +307,7 @@ void modules__deinit(struct go_modules *m)
 	for (size_t i = 0; i < m->n; i++)
 		destroy(m->module[i]);
 	m->n = 0;
+	m->bytes = 0;
 }
 
 const char *go_module__name(const struct go_module *module)

@@ -24,6 +24,8 @@
 #include "target/symbols/symbolize.h"
 
 #define MODULES_MAX 64 /* plugins of a process */
+#define MODULES_BYTES_MAX                                                                          \
+	(1ull << 30) /* of the files of those that are recorded, whose tables are kept */
 
 struct go_module {
 	uint64_t data;	      /* address of its runtime.moduledata */
@@ -45,6 +47,7 @@ struct go_modules {
 	/* The i-th of the list after the program itself. Each is allocated, so its address is stable. */
 	struct go_module *module[MODULES_MAX];
 	size_t n;
+	uint64_t bytes; /* of their files */
 };
 
 /* The analysed program of the process. */

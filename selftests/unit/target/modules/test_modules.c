@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of the runtime's list of modules, in memory of this program that the tests make. */
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "unit/test.h"
 #include "target/infer/buildinfo.h"
@@ -19,7 +20,8 @@ static struct {
 	struct layout layout;
 	struct go_modules modules;
 	struct error err;
-	bool can_load;
+	bool can_load, is_large;
+	struct stat st;
 	int opened; /* files */
 } t;
 
@@ -42,11 +44,14 @@ int process__read(const struct process *proc, uint64_t addr, void *buf, size_t l
 int elf_image__open(struct elf_image **ret, int fd, const char *name, struct error *error)
 {
 	t.opened++;
+	if (t.is_large)
+		return 0;
 	return error__set(error, -ENOEXEC, "not a plugin");
 }
 
 STUB_VOID(elf_image__destroy, (struct elf_image *))
-STUB(bool, elf_image__text_segment, (const struct elf_image *, uint64_t *, uint64_t *), false)
+STUB(bool, elf_image__text_segment, (const struct elf_image *, uint64_t *, uint64_t *), t.is_large)
+STUB(const struct stat *, elf_image__stat, (const struct elf_image *), &t.st)
 STUB(int, buildinfo__read, (const struct elf_image *, struct go_buildinfo *, struct error *), 0)
 STUB(int, pclntab__open,
      (struct pclntab **, const struct elf_image *, const struct go_version *, struct error *),
@@ -136,6 +141,23 @@ TEST(code_in_a_file)
 	assert_int_equal(t.opened, 1);
 	assert_string_equal(t.modules.module[0]->why.text, "not a plugin");
 	assert_string_equal(go_module__name(t.modules.module[0]), "test_modules");
+}
+
+TEST(large_files)
+{
+	t.is_large = true;
+	t.st.st_size = 600 << 20;
+	append(0, 1);
+	append(1, 2);
+	for (unsigned int i = 1; i <= 2; i++) {
+		t.data[i].word[22] = (uint64_t)(uintptr_t)&set_up;
+		t.data[i].word[23] = t.data[i].word[22] + 1;
+	}
+	assert_int_equal(read_all(), 2);
+	assert_int_equal(t.modules.bytes, 600 << 20);
+	assert_null(strstr(t.modules.module[0]->why.text, "MiB"));
+	assert_string_equal(t.modules.module[1]->why.text,
+			    "the files of the plugins have more than 1024 MiB");
 }
 
 /* The code may not begin in the file and end behind it. */
