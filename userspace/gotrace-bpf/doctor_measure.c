@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -88,23 +89,66 @@ static int observe(int pid, uint64_t ns, struct half *ret)
 	return err;
 }
 
-static int count(const struct probes_opts *opts, uint64_t ns, struct half *used,
-		 uint64_t hits[GT_HITS_COUNT], struct error *error)
-{
-	uint64_t before[GT_HITS_COUNT];
-	struct hits *h;
-	int err = hits__open(&h, opts, error);
+/* Counters of the program, or of a plugin. */
+struct counting {
+	struct probes_opts opts;
+	struct site_list sites;
+	struct hits *hits;
+};
 
-	if (err)
-		return err;
-	err = hits__attach(h, error);
+static int read_all(const struct counting *c, size_t n, uint64_t ret[GT_HITS_COUNT])
+{
+	uint64_t one[GT_HITS_COUNT];
+	int err = 0;
+
+	memset(ret, 0, GT_HITS_COUNT * sizeof(*ret));
+	for (size_t k = 0; k < n && !err; k++) {
+		err = hits__read(c[k].hits, one);
+		for (int i = 0; i < GT_HITS_COUNT && !err; i++)
+			ret[i] += one[i];
+	}
+	return err;
+}
+
+/* Kernel events are counted once. Whether system calls are derived is a property of the recording. */
+static void choose_plugin(struct counting *c, const struct probes_opts *opts,
+			  const struct go_module *plugin)
+{
+	c->opts = *opts;
+	c->opts.path = plugin->attach_path;
+	c->opts.sites = &c->sites;
+	c->opts.sets &= ~SITE_SET(KERNEL);
+	c->sites = plugin->sites;
+	c->sites.has[GT_PROBE_SYSCALL_AT] = opts->sites->has[GT_PROBE_SYSCALL_AT];
+}
+
+static int count(const struct probes_opts *opts, const struct go_modules *modules, uint64_t ns,
+		 struct half *used, uint64_t hits[GT_HITS_COUNT], struct error *error)
+{
+	struct counting *c = calloc(1 + modules->n, sizeof(*c));
+	uint64_t before[GT_HITS_COUNT];
+	size_t n = 1, opened = 0;
+	int err = 0;
+
+	if (!c)
+		return -ENOMEM;
+	c[0].opts = *opts;
+	for (size_t i = 0; i < modules->n; i++)
+		if (modules->module[i]->has_sites)
+			choose_plugin(&c[n++], opts, modules->module[i]);
+	for (; opened < n && !err; opened += !err)
+		err = hits__open(&c[opened].hits, &c[opened].opts, error);
+	for (size_t i = 0; i < n && !err; i++)
+		err = hits__attach(c[i].hits, error);
 	if (!err)
-		err = hits__read(h, before);
+		err = read_all(c, n, before);
 	if (!err)
 		err = observe(opts->pid, ns, used);
 	if (!err)
-		err = hits__read(h, hits);
-	hits__destroy(h);
+		err = read_all(c, n, hits);
+	for (size_t i = 0; i < opened; i++)
+		hits__destroy(c[i].hits);
+	free(c);
 	for (int i = 0; i < GT_HITS_COUNT && !err; i++)
 		hits[i] -= before[i];
 	return err;
@@ -218,7 +262,7 @@ int doctor__measure(const struct doctor *d, const struct analysis *a, struct mea
 	err = observe(opts.pid, d->measure_ns / 2, &plain);
 	steps__say("counting hits in process %d", opts.pid);
 	if (!err)
-		err = count(&opts, d->measure_ns / 2, &counted, ret->hits, error);
+		err = count(&opts, &a->modules, d->measure_ns / 2, &counted, ret->hits, error);
 	if (!err && !process__is_same(&a->process))
 		err = -ESRCH;
 	if (err == -ESRCH)
