@@ -86,7 +86,7 @@ static int handle_record(void *ctx, unsigned int ring, const struct gt_record *r
 		r->runtime_up = true;
 	if (rec->kind == GT_EXEC && !r->exec_time)
 		r->exec_time = rec->time;
-	if (rec->kind == GT_PLUGIN_MAPPED)
+	if (rec->kind == GT_PLUGIN_MAPPED && !r->plugin_mapped)
 		r->plugin_mapped = rec->time;
 	err = sink__record(r->sink, ring, rec, size);
 	if (!err && !(r->records % LATE_CHECK) && recorder__is_late(r))

@@ -143,6 +143,9 @@ int recorder__note_plugins(struct recorder *r, size_t first, uint64_t since, uin
 	return err;
 }
 
+/* Each reading of the list ends a generation, and a target can hit the probe at any rate. */
+#define PLUGINS_PAUSE_NS 100000000ull
+
 static int probe_plugins(struct recorder *r, uint64_t since)
 {
 	uint64_t known = clock__now(), now;
@@ -160,10 +163,13 @@ static int probe_plugins(struct recorder *r, uint64_t since)
 
 int recorder__plugins(struct recorder *r)
 {
-	uint64_t mapped = r->plugin_mapped;
+	uint64_t mapped = r->plugin_mapped, now = clock__now();
 
+	if (!mapped || now < r->plugins_read + PLUGINS_PAUSE_NS)
+		return 0;
 	r->plugin_mapped = 0;
-	return mapped ? probe_plugins(r, mapped) : 0;
+	r->plugins_read = now;
+	return probe_plugins(r, mapped);
 }
 
 /* Some may have been loaded while the probes were being attached. */

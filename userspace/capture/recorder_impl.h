@@ -61,7 +61,8 @@ struct recorder {
 	bool checked,
 		handed_over;	/* the layout passed the live checks; the sink has the snapshots */
 	bool runtime_up;	/* a goroutine has run */
-	uint64_t plugin_mapped; /* when the latest plugin was that has no probes yet; 0: none */
+	uint64_t plugin_mapped; /* when the first plugin was that has no probes yet; 0: none */
+	uint64_t plugins_read;	/* when that was last looked for */
 	uint64_t exec_time;	/* of the GT_EXEC record that ends the recording; 0: none yet */
 	bool stopped, target_gone;
 	bool has_begun;
@@ -123,7 +124,7 @@ int recorder__begin(struct recorder *r);
 size_t recorder__find_plugins(struct recorder *r, bool now);
 /* Writes what is known about the plugins from number `first` on, which were mapped at `since`. */
 int recorder__note_plugins(struct recorder *r, size_t first, uint64_t since, uint64_t now);
-/* If a record shows that a plugin was mapped: attaches its probes. 0 or a negative errno. */
+/* If a record shows that a plugin was mapped: attaches its probes, soon. 0 or a negative errno. */
 int recorder__plugins(struct recorder *r);
 /* Passes to the sink how CPU samples are taken, if they are: at T0, and repeatedly. 0 or a negative errno. */
 int recorder__note_samples(struct recorder *r);
