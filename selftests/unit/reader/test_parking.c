@@ -43,7 +43,7 @@ static void expect(uint64_t stack, const char *want)
 {
 	struct trace_string have = parking__reason(&d, stack);
 
-	if (!trace_string__equals(have, want))
+	if (have.len != strlen(want) || (have.len && !trace_string__equals(have, want)))
 		fail_msg("'%.*s' instead of '%s'", (int)have.len, have.data, want);
 }
 
