@@ -39,8 +39,9 @@ recorded() # WALKER
 {
 	local depth
 
-	record_target truth "$ORACLE_GO" "" && unwinder_is "$1" truth &&
-		build/reference/truth "$RECORDED" "$tmp/truth.done" >"$tmp/counts" || { cat "$tmp/counts"; return 1; }
+	record_target truth "$ORACLE_GO" "--save-input $tmp/truth.raw" && unwinder_is "$1" truth &&
+		build/reference/truth "$RECORDED" "$tmp/truth.done" >"$tmp/counts" ||
+		{ cat "$tmp/counts" "$tmp/truth.json"; cp "$tmp/truth.raw" "$VM_SHARE/truth-$step.raw"; return 1; }
 	deeds_of "$RECORDED" >"$tmp/deeds-$step"
 	cp "$RECORDED" "$VM_SHARE/truth-$step.trace"
 	for depth in $DEPTHS; do
