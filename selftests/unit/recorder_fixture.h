@@ -416,7 +416,7 @@ int labels__read_present(const struct recorder_opts *opts, const struct snapshot
 }
 
 STUB(int, modules__read, (struct go_modules *, const struct go_program *, struct error *), 0)
-STUB(const char *, go_module__name, (const struct go_module *), "plugin.so")
+STUB(const char *, go_module__path, (const struct go_module *), "plugin.so")
 STUB(int, sink__plugin_mapped, (struct sink *, uint64_t), 0)
 STUB(int, sink__plugin, (struct sink *, uint64_t, const struct gt_plugin *, const char *), 0)
 STUB(int, sink__plugins_probed, (struct sink *, uint64_t, uint64_t), 0)

@@ -253,13 +253,7 @@ int probes__add_plugin(struct probes *p, const struct go_module *module, bool no
 
 	if (!plugin)
 		return error__set(error, -ENOMEM, "out of memory");
-	plugin->sites = module->sites;
-	/* Whether system calls are derived is a property of the recording. */
-	plugin->sites.has[GT_PROBE_SYSCALL_AT] = p->opts.sites->has[GT_PROBE_SYSCALL_AT];
-	plugin->opts = p->opts;
-	plugin->opts.path = module->attach_path;
-	plugin->opts.bias = module->bias;
-	plugin->opts.sites = &plugin->sites;
+	plugin->opts = probes__opts_of_plugin(&p->opts, module, &plugin->sites);
 	err = check_plugin(p, plugin, error);
 	if (!err) {
 		plugin->links = site_links__create(&plugin->opts, p->skel, p->multi);

@@ -54,6 +54,12 @@ int probes__open(struct probes **ret, const struct probes_opts *opts, struct err
 /* -ESRCH: the process has ended. On failure some may be attached: destroy it. */
 int probes__attach(struct probes *p, struct error *error);
 /*
+ * The options for a plugin of the process: its file and *sites, which is set to its sites. Whether system
+ * calls are derived is a property of the recording.
+ */
+struct probes_opts probes__opts_of_plugin(const struct probes_opts *opts,
+					  const struct go_module *plugin, struct site_list *sites);
+/*
  * Adds the sites of a plugin, which is borrowed: the next probes__attach() attaches them, too, or with
  * `now` this call does. On failure nothing was added, and the reason is set.
  */

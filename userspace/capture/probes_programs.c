@@ -18,6 +18,19 @@ struct bpf_program *probes__program_of(const struct gotrace_bpf *skel, enum gt_p
 	return programs[probe];
 }
 
+struct probes_opts probes__opts_of_plugin(const struct probes_opts *opts,
+					  const struct go_module *plugin, struct site_list *sites)
+{
+	struct probes_opts ret = *opts;
+
+	*sites = plugin->sites;
+	sites->has[GT_PROBE_SYSCALL_AT] = opts->sites->has[GT_PROBE_SYSCALL_AT];
+	ret.path = plugin->attach_path;
+	ret.bias = plugin->bias;
+	ret.sites = sites;
+	return ret;
+}
+
 bool probes__derives_syscalls(const struct probes_opts *opts)
 {
 	return (opts->derives || opts->is_inline) && opts->sites->has[GT_PROBE_SYSCALL_AT] &&

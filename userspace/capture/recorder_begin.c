@@ -130,7 +130,7 @@ int recorder__note_plugins(struct recorder *r, size_t first, uint64_t since, uin
 	for (size_t i = first; i < r->opts->modules->n && !err; i++) {
 		const struct go_module *m = r->opts->modules->module[i];
 		struct gt_plugin plugin = { .since = since, .recorded = m->is_recorded };
-		const char *path = m->path ? m->path : go_module__name(m);
+		const char *path = go_module__path(m);
 		char *text = NULL;
 
 		plugin.until = m->is_recorded ? now : 0;

@@ -110,16 +110,12 @@ static int read_all(const struct counting *c, size_t n, uint64_t ret[GT_HITS_COU
 	return err;
 }
 
-/* Kernel events are counted once. Whether system calls are derived is a property of the recording. */
+/* Kernel events are counted once. */
 static void choose_plugin(struct counting *c, const struct probes_opts *opts,
 			  const struct go_module *plugin)
 {
-	c->opts = *opts;
-	c->opts.path = plugin->attach_path;
-	c->opts.sites = &c->sites;
+	c->opts = probes__opts_of_plugin(opts, plugin, &c->sites);
 	c->opts.sets &= ~SITE_SET(KERNEL);
-	c->sites = plugin->sites;
-	c->sites.has[GT_PROBE_SYSCALL_AT] = opts->sites->has[GT_PROBE_SYSCALL_AT];
 }
 
 static int count(const struct probes_opts *opts, const struct go_modules *modules, uint64_t ns,

@@ -261,7 +261,7 @@ static void report_plugins(struct doctor *d, const struct analysis *a)
 		doctor__report(d, NOTE, "plugins", "unknown: %s", a->modules_why.text);
 	for (size_t i = 0; i < a->modules.n; i++) {
 		const struct go_module *m = a->modules.module[i];
-		const char *path = m->path ? m->path : go_module__name(m);
+		const char *path = go_module__path(m);
 
 		if (m->has_sites)
 			doctor__report(d, GOOD, "plugin", "%s, %zu probes", path, m->sites.n);

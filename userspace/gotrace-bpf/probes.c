@@ -185,11 +185,11 @@ static void print_plugins(const struct analysis *a)
 
 		putchar('\n');
 		if (!m->has_sites) {
-			print_line("plugin %s is not recorded: %s",
-				   m->path ? m->path : go_module__name(m), m->why.text);
+			print_line("plugin %s is not recorded: %s", go_module__path(m),
+				   m->why.text);
 			continue;
 		}
-		print_line("plugin %s, %zu probes", m->path, m->sites.n);
+		print_line("plugin %s, %zu probes", go_module__path(m), m->sites.n);
 		print_sites(a, m->sites.site, m->sites.n);
 	}
 }

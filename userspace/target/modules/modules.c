@@ -310,11 +310,16 @@ void modules__deinit(struct go_modules *m)
 	m->bytes = 0;
 }
 
+const char *go_module__path(const struct go_module *module)
+{
+	return module->path ? module->path : "a module without a file";
+}
+
 const char *go_module__name(const struct go_module *module)
 {
-	const char *slash = module->path ? strrchr(module->path, '/') : NULL;
+	const char *path = go_module__path(module), *slash = strrchr(path, '/');
 
-	return slash ? slash + 1 : module->path ? module->path : "a module without a file";
+	return slash ? slash + 1 : path;
 }
 
 /* ---- names ---- */

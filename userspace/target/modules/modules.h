@@ -59,13 +59,15 @@ struct go_program {
 };
 
 /*
- * Adds the modules of the list that are not in *m yet, if the program can load plugins. Returns how many were added; or a negative errno
- * and a reason: the list is invalid or cannot be read, and nothing was added.
+ * Adds the modules of the list that are not in *m yet, if the program can load plugins. Returns how
+ * many were added; or a negative errno and a reason: the list is invalid or cannot be read, and nothing
+ * was added.
  */
 int modules__read(struct go_modules *m, const struct go_program *program, struct error *error);
 void modules__deinit(struct go_modules *m);
 
-/* The name of a module's file without its folder. */
+/* The path of a module's file, and its name without the folder, or that it has none. */
+const char *go_module__path(const struct go_module *module);
 const char *go_module__name(const struct go_module *module);
 
 /*
