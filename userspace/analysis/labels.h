@@ -2,8 +2,9 @@
 /*
  * Labels of goroutines: what --label and --by label:KEY (select.h) need of a set.
  *
- * Upstream: the labels that `gotrace-bpf record` writes when a goroutine gets others (text/labels.h). Downstream: goroutine_tracker.c, which passes them on to goroutines that
- * are created, and select_events.c of the commands.
+ * Upstream: the labels that `gotrace-bpf record` writes when a goroutine gets others (text/labels.h).
+ * Downstream: goroutine_tracker.c, which passes them on to goroutines that are created, and
+ * select_events.c of the commands.
  */
 #ifndef ANALYSIS_LABELS_H
 #define ANALYSIS_LABELS_H

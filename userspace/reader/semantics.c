@@ -100,12 +100,16 @@ static const struct event_row rows[EV_END] = {
 	[EV_SPAN... EV_GOROUTINE_STACK_FREE] = { SEMANTICS_EXPERIMENTAL },
 };
 
-bool semantics__is_worker_label(const struct semantics *m)
+bool semantics__is_worker_mode(struct trace_string label)
 {
 	static const char prefix[] = "GC (";
 
-	return m->kind == SEMANTICS_LABEL && m->name.len >= sizeof(prefix) &&
-	       trace_string__begins(m->name, prefix);
+	return label.len >= sizeof(prefix) && trace_string__begins(label, prefix);
+}
+
+bool semantics__is_worker_label(const struct semantics *m)
+{
+	return m->kind == SEMANTICS_LABEL && semantics__is_worker_mode(m->name);
 }
 
 /* The reader permits status 0. */

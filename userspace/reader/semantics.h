@@ -76,8 +76,9 @@ const char *semantics__event(unsigned int type);       /* of an event type: "GoC
 const char *semantics__state(enum trace_resource resource, uint8_t state);
 /* Of an enum ev_experiment except EXPERIMENT_NONE. */
 const char *semantics__experiment(uint8_t experiment);
-/* A GoLabel with the mode of a GC worker, such as "GC (dedicated)"; others are labels of the program. */
-bool semantics__is_worker_label(const struct semantics *m);
+/* The mode of a GC worker, such as "GC (dedicated)"; other texts of a GoLabel are labels of the program. */
+bool semantics__is_worker_mode(struct trace_string label);
+bool semantics__is_worker_label(const struct semantics *m); /* a GoLabel with such a text */
 uint8_t semantics__go_state(uint64_t status);	/* enum go_state of an enum trace_go_status */
 uint8_t semantics__proc_state(uint64_t status); /* enum proc_state of an enum trace_proc_status */
 

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 
+#include "reader/semantics.h"
 #include "rewrite/rewrite_impl.h"
 
 void rw_tables__deinit(struct rewrite *r)
@@ -120,7 +121,7 @@ static bool convert_names(struct rewrite *r, enum ev type, uint64_t *arg)
 		return true;
 	case EV_GO_LABEL:
 		message = rw_tables__string(r, arg[0]);
-		if (!trace_string__begins(message, "GC ("))
+		if (!semantics__is_worker_mode(message))
 			rw__set_error(r, anonymizer__labels(names, &message));
 		arg[0] = intern(r, message);
 		return true;

@@ -157,7 +157,7 @@ static void boundary__full(struct sequencer *s)
  */
 uint64_t boundary__stamp(struct sequencer *s, const struct thread *t, uint64_t time, enum ev type)
 {
-	uint64_t tick = s->opts.tick_ns ? s->opts.tick_ns : 1;
+	uint64_t tick = sequencer__tick(s);
 
 	if (type == EV_GO_SYSCALL_END || t->tid == s->out.late_tid)
 		return time;
@@ -278,7 +278,7 @@ static size_t generation_size(const struct sequencer *s)
 
 int boundary__close(struct sequencer *s, uint64_t time)
 {
-	uint64_t tick = s->opts.tick_ns ? s->opts.tick_ns : 1;
+	uint64_t tick = sequencer__tick(s);
 	int err = samples__end_generation(s);
 
 	if (!err)

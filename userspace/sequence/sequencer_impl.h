@@ -55,4 +55,10 @@ struct sequencer {
 	struct shedding shedding;
 };
 
+/* The length of a tick in ns; 1 if none was given. */
+static inline uint64_t sequencer__tick(const struct sequencer *s)
+{
+	return s->opts.tick_ns ? s->opts.tick_ns : 1;
+}
+
 #endif

@@ -181,7 +181,7 @@ static uint8_t reported_late(const struct gt_record *rec)
 
 uint64_t state__time(const struct sequencer *s, const struct thread *t, const struct gt_record *rec)
 {
-	uint64_t tick = s->opts.tick_ns ? s->opts.tick_ns : 1;
+	uint64_t tick = sequencer__tick(s);
 	uint64_t off = (t->off_time + tick - 1) / tick * tick; /* not before the switch */
 	bool is_late = t->off_at && t->off_at == reported_late(rec) && off < rec->time;
 
