@@ -1,4 +1,4 @@
-// First is a plugin of the target plugins.
+// First is a plugin of the target plugins. It is built twice: second/second.go is a link to this file.
 package main
 
 import (
