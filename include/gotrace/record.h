@@ -397,13 +397,16 @@ static inline int gt_tail_size(const struct gt_record *rec)
 	return 0;
 }
 
-/* Whether a record's size in bytes is that of its kind. */
+#define GT_TIME_MAX 0x7fffffffffffffffull /* readers of traces have signed times */
+
+/* Whether a record's size in bytes is that of its kind, and its time can be in a trace. */
 static inline int gt_record_is_whole(const struct gt_record *rec, gt_u64 size)
 {
 	int payload = size < sizeof(*rec) ? -1 : gt_payload_size(rec->kind);
 	int tail = payload < 0 || size < sizeof(*rec) + (gt_u64)payload ? -1 : gt_tail_size(rec);
 
-	return tail >= 0 && size == sizeof(*rec) + (gt_u64)payload + (gt_u64)tail;
+	return tail >= 0 && size == sizeof(*rec) + (gt_u64)payload + (gt_u64)tail &&
+	       rec->time <= GT_TIME_MAX;
 }
 
 #define GT_PAYLOAD_MAX 32 /* bytes, without a tail */

@@ -74,6 +74,8 @@ static int read_page(struct box *box, struct error *error)
 	if (!page->rings || page->rings >= GT_RINGS_MAX || !is_power_of_two(page->subbuf_size) ||
 	    page->subbuf_size <= sizeof(struct gt_subbuf) || !is_power_of_two(page->subbufs))
 		return report_corrupt(error);
+	if (page->created > GT_TIME_MAX)
+		return report_corrupt(error);
 	/* the rings must be disjoint: with a stride that wraps, all could be at the same place */
 	if (bytes / page->rings < page->ring_stride || bytes / page->rings < page->control_stride)
 		return report_corrupt(error);
@@ -190,31 +192,6 @@ static void find_earliest_pending(struct ring *ring)
 	}
 }
 
-static int scan_rings(struct box *box, struct error *error)
-{
-	struct blackbox_facts *facts = box->facts;
-	int err = 0;
-
-	facts->t0 = box->page.created;
-	facts->stacks_lost = box->page.stacks_lost;
-	facts->t1 = box->page.frozen ? box->page.frozen : UINT64_MAX;
-	for (unsigned int i = 0; !err && i < box->page.rings; i++)
-		err = scan_ring(box, i, error);
-	for (unsigned int i = 0; !err && i < box->page.rings; i++) {
-		const struct ring *ring = &box->ring[i];
-		uint64_t whole = ring->n ? ring->part[0].first : facts->t1;
-
-		facts->overwritten |= ring->overwritten;
-		if (ring->overwritten && whole > facts->t0)
-			facts->t0 = whole;
-		find_earliest_pending(&box->ring[i]);
-	}
-	box->cut = facts->overwritten || box->from > facts->t0;
-	if (box->from > facts->t0)
-		facts->t0 = box->from;
-	return err;
-}
-
 static int note_last(struct box *box, const struct gt_record *rec, void *ctx)
 {
 	uint64_t *last = ctx;
@@ -233,8 +210,36 @@ static void find_end(struct box *box)
 		facts->t1 = facts->t0;
 		each_record(box, note_last, &facts->t1);
 	}
+}
+
+static int scan_rings(struct box *box, struct error *error)
+{
+	struct blackbox_facts *facts = box->facts;
+	int err = 0;
+
+	facts->t0 = box->page.created;
+	facts->stacks_lost = box->page.stacks_lost;
+	facts->t1 = box->page.frozen;
+	if (!facts->t1 || facts->t1 > GT_TIME_MAX)
+		facts->t1 = UINT64_MAX;
+	for (unsigned int i = 0; !err && i < box->page.rings; i++)
+		err = scan_ring(box, i, error);
+	find_end(box);
+	for (unsigned int i = 0; !err && i < box->page.rings; i++) {
+		const struct ring *ring = &box->ring[i];
+		uint64_t whole = ring->n ? ring->part[0].first : facts->t1;
+
+		facts->overwritten |= ring->overwritten;
+		if (ring->overwritten && whole > facts->t0)
+			facts->t0 = whole;
+		find_earliest_pending(&box->ring[i]);
+	}
+	box->cut = facts->overwritten || box->from > facts->t0;
+	if (box->from > facts->t0)
+		facts->t0 = box->from;
 	if (facts->t1 < facts->t0)
 		facts->t1 = facts->t0;
+	return err;
 }
 
 /* ---- the stack table ---- */
@@ -469,7 +474,6 @@ int blackbox__read(const struct blackbox_image *image, const struct symbolizer *
 	if (!err)
 		err = scan_rings(&box, error);
 	if (!err) {
-		find_end(&box);
 		find_header(&box);
 		err = rawfile__create_in_memory(&box.raw);
 	}

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -201,6 +202,9 @@ static int open_replay(struct replay **ret, struct replay *r, const char *name, 
 	struct buf file = r->file;
 	struct raw_chunk chunk;
 
+	if (!err && r->header.t0 > GT_TIME_MAX)
+		err = error__set(error, -EBADMSG, "%s is corrupt: it begins at %" PRIu64 " ns",
+				 name, r->header.t0);
 	while (!err && raw_chunk__next(&file, &chunk))
 		if (chunk.type == RAW_FRAMES && read_frames(r, &chunk.data) == -ENOMEM)
 			err = error__set(error, -ENOMEM, "out of memory");
@@ -356,6 +360,17 @@ static void give_cpu_samples(struct sequencer *seq, struct buf *b)
 		sequencer__cpu_samples(seq, &taken);
 }
 
+/* False: it is none that a trace can have, and is ignored. */
+static bool read_time(struct buf *b, uint64_t *ret)
+{
+	uint64_t time = buf__u64(b);
+
+	if (time > GT_TIME_MAX)
+		return false;
+	*ret = time;
+	return true;
+}
+
 /* `both`: the pair of the initial state, and that after the latest loss. */
 static int play_chunk(const struct replay *r, struct sequencer *seq, struct raw_snapshots both[2],
 		      struct raw_chunk *chunk, uint64_t *last)
@@ -366,8 +381,7 @@ static int play_chunk(const struct replay *r, struct sequencer *seq, struct raw_
 	case RAW_RECORDS:
 		return play_records(seq, &chunk->data);
 	case RAW_WATERMARK:
-		*last = buf__u64(&chunk->data);
-		return sequencer__watermark(seq, *last);
+		return read_time(&chunk->data, last) ? sequencer__watermark(seq, *last) : 0;
 	case RAW_SNAPSHOT:
 		return play_snapshot(seq, &both[0], &chunk->data, r, *last);
 	case RAW_RESNAPSHOT:
@@ -409,7 +423,7 @@ int replay__play(struct replay *r, struct sequencer *seq, uint64_t *ret_end)
 	while (!err && !r->ended && raw_chunk__next(&file, &chunk)) {
 		r->ended = chunk.type == RAW_END;
 		if (r->ended)
-			last = buf__u64(&chunk.data);
+			read_time(&chunk.data, &last);
 		else
 			err = play_chunk(r, seq, both, &chunk, &last);
 	}

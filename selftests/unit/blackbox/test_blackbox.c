@@ -320,6 +320,27 @@ TEST(the_oldest_are_gone)
 	free(r.got);
 }
 
+/* Killed before it froze the memory, and no part of a ring is whole: what is complete starts when the window ends. */
+TEST(a_ring_has_no_whole_part)
+{
+	struct blackbox_image image;
+	struct gt_ring_control *control;
+	struct result r;
+	uint64_t t;
+
+	assert_true(image__create(&im, 2, SUBBUF, SUBBUFS, 1024, CREATED));
+	for (t = CREATED + 10; t < CREATED + 1000; t++)
+		assert_true(emit (&im, t & 1, t, NULL));
+	control = (void *)(im.memory + im.page->control_offset + im.page->control_stride);
+	for (unsigned int i = 0; i < SUBBUFS; i++)
+		control->committed[i] = 0;
+	image = image_of(&im);
+	assert_int_equal(recover(&image, NULL, &r), 0);
+	assert_int_equal(r.facts.t0, CREATED + 998); /* the last one of ring 0 */
+	assert_int_equal(r.facts.t1, CREATED + 998);
+	free(r.got);
+}
+
 /* From before the window: who ran then is not known to run still, unless it has records. */
 TEST(an_old_checkpoint)
 {
@@ -586,6 +607,14 @@ TEST(broken_anywhere)
 			free(r.got);
 	image.bytes = im.bytes;
 	im.page->ring_stride = im.page->control_stride = -64ull; /* each before the last one */
+	assert_int_equal(recover(&image, NULL, &r), -EBADMSG);
+	*im.page = whole;
+	im.page->frozen = GT_TIME_MAX + 1; /* as if it was not frozen */
+	assert_int_equal(recover(&image, NULL, &r), 0);
+	assert_int_equal(r.facts.t1, CREATED + 199);
+	free(r.got);
+	*im.page = whole;
+	im.page->created = GT_TIME_MAX + 1;
 	assert_int_equal(recover(&image, NULL, &r), -EBADMSG);
 	*im.page = whole;
 	srand(1);

@@ -88,6 +88,25 @@ TEST(without_kernel)
 	replay__destroy(r);
 }
 
+/* No reader of a trace accepts such times. */
+TEST(times_of_no_trace)
+{
+	struct raw_header header = facts;
+	struct error err = {};
+	const void *data;
+	struct replay *r;
+	size_t size;
+
+	assert_int_equal(rawfile__watermark(raw, GT_TIME_MAX + 1), 0);
+	PLAYS(from_memory(), );
+	header.t0 = GT_TIME_MAX + 1;
+	rawfile__truncate(raw, 0);
+	assert_int_equal(rawfile__start(raw, &header), 0);
+	data = rawfile__bytes(raw, &size);
+	assert_int_equal(replay__open_memory(&r, data, size, "it", &err), -EBADMSG);
+	assert_string_equal(err.text, "it is corrupt: it begins at 9223372036854775808 ns");
+}
+
 /* The second of a pair counts only behind its first one. */
 TEST(halves_of_a_pair)
 {

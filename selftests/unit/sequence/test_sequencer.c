@@ -62,12 +62,15 @@ TEST(broken_records)
 	bad.tid = 0;
 	assert_int_equal(give_sized(bad, 40), -EBADMSG);
 	bad = good;
+	bad.time = GT_TIME_MAX + 1;
+	assert_int_equal(give_sized(bad, 40), -EBADMSG);
+	bad = good;
 	bad.kind = GT_KIND_END;
 	assert_int_equal(give_sized(bad, 40), -EBADMSG);
 	bad.kind = GT_STACK;
 	assert_int_equal(give_sized(bad, 48), 0);
 	assert_int_equal(give_sized(bad, 56), -EBADMSG); /* a PC, depth 0 */
-	assert_int_equal(stats()->bad_records, 6);
+	assert_int_equal(stats()->bad_records, 7);
 	assert_int_equal(sequencer__record(m.seq, GT_RINGS_ALL, &good, 40), -EBADMSG);
 }
 
