@@ -170,7 +170,7 @@ for go in $TARGET_GOS; do
 	try "$go: the program traces itself during the recording" own_tracer "$go"
 	try "$go: attached while the program traces itself" attached_to_a_tracing_one "$go"
 done
-start_target many "$ORACLE_GO" -duration 30s -goroutines 500 -rate 10000
+start_target many "$ORACLE_GO" -duration 0 -goroutines 500 -rate 10000
 tell_target start
 try "two recorders, one nested in the other" last_in_first_out
 try "two recorders, the first stops first" first_in_first_out
@@ -181,6 +181,7 @@ try "a debugger's breakpoint elsewhere" breakpoint_elsewhere
 try "a system call tracer attached before the recording" traced_syscalls
 try "a system call tracer attached during the recording" tracer_comes_and_goes
 try "the target is still running" kill -0 "$TARGET_PID"
+tell_target stop
 expect_target "done" 120
 try "the target exits normally" stop_target
 ktap_end

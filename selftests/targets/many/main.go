@@ -26,6 +26,8 @@ const (
 	lockedPeriod = 20 * time.Millisecond
 )
 
+var stopped atomic.Bool
+
 type result struct {
 	Goroutines   int     `json:"goroutines"`
 	Threads      int     `json:"threads"`
@@ -40,7 +42,7 @@ type result struct {
 }
 
 func main() {
-	duration := flag.Duration("duration", time.Second, "how long to work")
+	duration := flag.Duration("duration", time.Second, "how long to work; 0: until the line \"stop\"")
 	goroutines := flag.Int("goroutines", 10_000, "goroutines that sleep and yield")
 	threads := flag.Int("threads", 50, "OS threads held")
 	rate := flag.Int("rate", 200_000, "scheduler events per second to aim at")
@@ -57,6 +59,9 @@ func main() {
 	begin := make(chan time.Time)
 	period := time.Duration(eventsPerCycle*float64(*goroutines)/float64(*rate)*1e9) * time.Nanosecond
 	end := func(t time.Time) time.Time { return t.Add(*duration) }
+	if *duration == 0 {
+		end = func(t time.Time) time.Time { return t.AddDate(1, 0, 0) }
+	}
 	worker := func(i int) {
 		defer group.Done()
 		t := <-begin
@@ -84,6 +89,10 @@ func main() {
 	t, cpu := time.Now(), protocol.CPU()
 	for i := 0; i < *goroutines+nLocked; i++ {
 		begin <- t
+	}
+	if *duration == 0 {
+		protocol.Stop()
+		stopped.Store(true)
 	}
 	group.Wait()
 	seconds := time.Since(t).Seconds()
@@ -115,7 +124,7 @@ func runLocked(work func())           { work() }
 
 // cycler sleeps until each multiple of the period after first, then yields, and counts the cycles.
 func cycler(first, end time.Time, period time.Duration) (n int64) {
-	for next := first; next.Before(end); next = next.Add(period) {
+	for next := first; next.Before(end) && !stopped.Load(); next = next.Add(period) {
 		wait := time.Until(next)
 		if wait <= 0 {
 			wait = 1 // otherwise there would be no sleep when late

@@ -4,6 +4,7 @@
 //
 //	target: ready PID
 //	test:   start
+//	test:   stop, only if the target works until then
 //	target: done JSON
 //	test:   exit
 //
@@ -24,6 +25,11 @@ var stdin = bufio.NewReader(os.Stdin)
 func Ready() {
 	fmt.Printf("ready %d\n", os.Getpid())
 	await("start")
+}
+
+// Stop waits for "stop", if a target works until then.
+func Stop() {
+	await("stop")
 }
 
 // Done prints the results and waits for "exit".
