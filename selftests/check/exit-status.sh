@@ -53,6 +53,15 @@ by_a_signal() # SIGNAL STATUS NAME: sent to the command only
 		grep -qE "tiny \(process [0-9]+\) was terminated by signal $name" "$tmp/background.out"
 }
 
+# As -p does, it reports that it did not record what the process executed then.
+executed_another()
+{
+	recorded_and 7 'exited with status 7' -- "$tiny" -duration 50ms -exec "$tmp/seven" &&
+		grep -qE '^gotrace-bpf: process [0-9]+ executed another program, which is not recorded: see --follow' "$tmp/err" &&
+		recorded_and 7 'exited with status 7' --follow -- "$tiny" -duration 1s -exec "$tmp/seven" &&
+		! grep -q 'not recorded: see' "$tmp/err" && recorded_and 0 '' -- "$tiny" -duration 50ms && ! grep -q 'executed another' "$tmp/err"
+}
+
 # The recording ends long before the command, but its exit status is still awaited.
 after_the_recording()
 {
@@ -107,7 +116,7 @@ printf 'no program\n' >"$tmp/text" && chmod +x "$tmp/text"
 : >"$tmp/plain"
 try "exit status 0" recorded_and 0 '' -- "$tiny" -duration 50ms
 try "exit status of the program itself" recorded_and 2 'tiny \(process [0-9]+\) exited with status 2' -- "$tiny" -nonsense
-try "exit status of a program that it executes" recorded_and 7 'exited with status 7' -- "$tiny" -duration 50ms -exec "$tmp/seven"
+try "exit status of a program that it executes" executed_another
 try "139 for SIGSEGV" recorded_and 139 'signal 11' -- "$tiny" -duration 50ms -exec "$tmp/segv"
 try "137 for SIGKILL" by_a_signal KILL 137 '9 \(Killed\)'
 try "143 for SIGTERM" by_a_signal TERM 143 '15 \(Terminated\)'

@@ -75,11 +75,13 @@ void recording_report__result(const struct recording *r, int pid,
 	const struct sequencer_stats *seq = &stats->sequencer;
 	char who[32] = "";
 
-	/* Of a command the status is reported. A duty cycle cannot tell the two apart, and reports that. */
-	if (!r->family && r->args->pid && !stats->windows &&
-	    (stats->target_ended || stats->target_executed))
-		log__msg("process %d %s", pid,
-			 stats->target_executed ? "executed another program" : "ended");
+	/* A duty cycle cannot tell the two apart, and reports that. Of a command that ends the status is reported. */
+	if (!r->family && !stats->windows && stats->target_executed)
+		log__msg("process %d executed another program, which is not recorded: see --follow "
+			 "of 'gotrace-bpf record'",
+			 pid);
+	else if (!r->family && !stats->windows && stats->target_ended && r->args->pid)
+		log__msg("process %d ended", pid);
 	if (r->family)
 		snprintf(who, sizeof(who), "process %d for ", pid);
 	log__msg("recorded %s%.3f s: %llu events, %llu goroutines, %llu bytes, %llu lost", who,
