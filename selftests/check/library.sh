@@ -1,6 +1,6 @@
 #!/bin/bash
-# Tests Go code in a C program: as a shared library that it loads (-buildmode=c-shared), and linked
-# into it (c-archive). The runtime traces the same run, and the counts of the target are exact.
+# Tests Go code in a C program: as a shared library that it loads (-buildmode=c-shared), or as one of
+# two, and linked into it (c-archive). The runtime traces the same run, and the counts of the target are exact.
 # tier: all
 # parallel
 # timeout: 900
@@ -40,6 +40,49 @@ untouched() # the text in memory equals the file; text_is_clean() checks only th
 		text_is_clean "$TARGET_PID" "$HOST/$2" && tell_target start && expect_target done && stop_target
 }
 
+# Two libraries, each with a runtime. The C program calls the preloaded one, and the other one is idle.
+two_libraries()
+{
+	build_library "$ORACLE_GO" c-shared && (cd selftests/targets && CGO_ENABLED=1 GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" build \
+		-buildvcs=false -buildmode=c-shared -ldflags=-s -o "$HOST/libother.so" ./library) &&
+		mkdir -p "$HOST/two" && printf '#!/bin/sh\nexec env LD_PRELOAD=%s %s "$@"\n' "$HOST/libother.so" "$HOST/library" >"$HOST/two/library" &&
+		chmod +x "$HOST/two/library"
+}
+
+# LIBRARY: prints the message about the other library, and whether the trace has what the program claims
+chosen()
+{
+	record_target library "$HOST/two" "$EVERY_EVENT --library $1" && check_trace "$RECORDED" || return 1
+	grep 'not recorded' "$tmp/background.out"
+	build/reference/truth "$RECORDED" "$tmp/library.done" >"$tmp/counts" && echo exact
+}
+
+the_called_one() { chosen libother.so >"$tmp/said" && cat "$tmp/said" && grep -q '^exact$' "$tmp/said" && names_other libgocode.so; }
+
+names_other() # FILE: and no other one
+{
+	grep -qE "^gotrace-bpf: not recorded: the Go code of [^,]*/$1 in process [0-9]+: see --library$" "$tmp/said"
+}
+
+# By its path. Its runtime has four goroutines or more, and none of the program's.
+the_idle_one()
+{
+	chosen "$HOST/libgocode.so" >"$tmp/said"
+	cat "$tmp/said"
+	! grep -q '^exact$' "$tmp/said" && names_other libother.so && build/gotrace goroutines --json "$RECORDED" >"$tmp/goroutines" &&
+		[ "$(wc -l <"$tmp/goroutines")" -ge 4 ] && ! grep -q 'selftests/targets/library' "$tmp/goroutines"
+}
+
+both_are_listed()
+{
+	start_target library "$HOST/two" && $GOTRACE probes -p "$TARGET_PID" >"$tmp/probes" && $GOTRACE doctor -p "$TARGET_PID" --json >"$tmp/doctor" &&
+		grep -qE '^other libraries with Go code: [^,]*/lib(other|gocode).so$' "$tmp/probes" &&
+		jq -e 'any(.checks[]; .what == "libraries" and (.text | test("^not recorded: the Go code of [^,]*/lib(other|gocode).so: see --library$")))' \
+			"$tmp/doctor" &&
+		refused 1 "has no Go library 'libnone.so', but .*/lib(other.so, .*/libgocode|gocode.so, .*/libother).so" \
+			$GOTRACE record -p "$TARGET_PID" --library libnone.so -o "$tmp/x.trace" && tell_target start && expect_target done && stop_target
+}
+
 plugin()
 {
 	mkdir -p "$tmp/plugin" && printf 'package main\n\nfunc main() {}\n' >"$tmp/plugin/main.go" &&
@@ -56,5 +99,10 @@ for go in $(by_tier "$ORACLE_GO" "$ORACLE_GO" "$TARGET_GOS"); do
 	try "$go: an archive builds" build_library "$go" c-archive &&
 		try "$go: Go code linked into a C program matches runtime/trace" same_run "$go"
 done
+if try "two libraries build" two_libraries; then
+	try "of two libraries the one that is chosen by name is recorded" the_called_one
+	try "of two libraries the one that is chosen by its path is recorded" the_idle_one
+	try "both libraries are listed" both_are_listed
+fi
 try "a plugin is rejected by name" plugin
 ktap_end

@@ -22,6 +22,13 @@ void analysis__no_cache(void)
 	no_cache = true;
 }
 
+static const char *library;
+
+void analysis__library(const char *which)
+{
+	library = which;
+}
+
 void analysis__keep(const struct analysis *a)
 {
 	if (!no_cache && !a->cached)
@@ -127,7 +134,12 @@ int analysis__of_file(struct analysis *a, const char *path, struct error *error)
 	return err;
 }
 
-/* The program is not a Go program, but has loaded a shared library with Go code. */
+static bool use_library(struct analysis *a)
+{
+	return process__use_go_library(&a->process, library, a->other_libraries,
+				       sizeof(a->other_libraries));
+}
+
 static int analyse_library(struct analysis *a, struct error *error)
 {
 	struct error why = { "" };
@@ -140,9 +152,29 @@ static int analyse_library(struct analysis *a, struct error *error)
 		error->text[0] = '\0';
 	if (err)
 		error__set(error, err,
-			   "process %d is not a Go program: its Go code is in a shared "
+			   "process %d%s: its Go code is in a shared "
 			   "library, %.200s, which cannot be recorded: %s",
-			   a->process.pid, a->process.exe, why.text);
+			   a->process.pid, library ? "" : " is not a Go program", a->process.exe,
+			   why.text);
+	return err;
+}
+
+/* The library that the user has chosen, whatever the program is. */
+static int analyse_chosen(struct analysis *a, struct error *error)
+{
+	if (use_library(a))
+		return analyse_library(a, error);
+	return error__set(error, -ENOENT, "process %d has no Go library '%s'%s%s", a->process.pid,
+			  library, a->other_libraries[0] ? ", but " : "", a->other_libraries);
+}
+
+/* The program; or, if it is not a Go program, the first shared library with Go code that it has loaded. */
+static int analyse_program(struct analysis *a, struct error *error)
+{
+	int err = analyse_named(a, a->process.exe_fd, a->process.exe, error);
+
+	if (err && err != -ENOTSUP && analysis__is_not_go(a) && use_library(a))
+		err = analyse_library(a, error);
 	return err;
 }
 
@@ -153,10 +185,7 @@ int analysis__of_new_program(struct analysis *a, pid_t pid, struct error *error)
 	if (err)
 		return err;
 	a->has_process = true;
-	err = analyse_named(a, a->process.exe_fd, a->process.exe, error);
-	if (err && err != -ENOTSUP && analysis__is_not_go(a) &&
-	    process__use_go_library(&a->process))
-		err = analyse_library(a, error);
+	err = library ? analyse_chosen(a, error) : analyse_program(a, error);
 	if (!err)
 		err = process__find_bias(&a->process, a->elf, error);
 	return err;

@@ -26,6 +26,17 @@
 #define NO_CACHE_OPTION                                                                            \
 	{ "no-cache", OPT_NO_CACHE, NULL, 0, "analyse again, and do not store the result", 0 }
 
+/* The option --library of these verbs, which calls analysis__library(). */
+#define OPT_LIBRARY 0x1002
+#define LIBRARY_OPTION                                                                             \
+	{ "library",                                                                               \
+	  OPT_LIBRARY,                                                                             \
+	  "NAME|PATH",                                                                             \
+	  0,                                                                                       \
+	  "record the Go code of this shared library in the process, instead of that of the "      \
+	  "program or of the first library",                                                       \
+	  0 }
+
 struct analysis {
 	char *path; /* of analysis__of_file() */
 	struct elf_image *elf;
@@ -36,6 +47,7 @@ struct analysis {
 	struct go_modules modules; /* the plugins that the process has loaded */
 	struct error modules_why;  /* why they are unknown */
 	struct process process;
+	char other_libraries[256]; /* with Go code, in the process; see process__use_go_library() */
 	bool has_process;
 	bool cached;	    /* layout and sites are from the cache */
 	uint64_t checks_ns; /* duration of the live checks */
@@ -43,6 +55,8 @@ struct analysis {
 
 /* Disables the cache of analyses (target/process/cache.h). */
 void analysis__no_cache(void);
+/* Analyse the Go library `which` of processes: its path, or the name of its file. */
+void analysis__library(const char *which);
 
 /*
  * Stores the result in the cache. To be called once the live checks have passed;

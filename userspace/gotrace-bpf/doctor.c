@@ -43,6 +43,7 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
 	VERBOSE_OPTION,
+	LIBRARY_OPTION,
 	NO_CACHE_OPTION,
 	HELP_OPTION,
 	{},
@@ -53,6 +54,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	struct doctor *d = state->input;
 
 	switch (key) {
+	case OPT_LIBRARY:
+		analysis__library(text);
+		return 0;
 	case OPT_NO_CACHE:
 		analysis__no_cache();
 		return 0;

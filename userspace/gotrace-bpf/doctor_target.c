@@ -257,6 +257,10 @@ static void report_inline(struct doctor *d, const struct target_facts *f)
 
 static void report_plugins(struct doctor *d, const struct analysis *a)
 {
+	if (a->other_libraries[0])
+		doctor__report(d, NOTE, "libraries",
+			       "not recorded: the Go code of %s: see --library",
+			       a->other_libraries);
 	if (a->modules_why.text[0])
 		doctor__report(d, NOTE, "plugins", "unknown: %s", a->modules_why.text);
 	for (size_t i = 0; i < a->modules.n; i++) {

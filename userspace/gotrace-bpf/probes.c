@@ -36,6 +36,7 @@ static const struct argp_option options[] = {
 	  "and exits",
 	  0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
+	LIBRARY_OPTION,
 	NO_CACHE_OPTION,
 	HELP_OPTION,
 	{},
@@ -46,6 +47,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	struct arguments *a = state->input;
 
 	switch (key) {
+	case OPT_LIBRARY:
+		analysis__library(text);
+		return 0;
 	case OPT_NO_CACHE:
 		analysis__no_cache();
 		return 0;
@@ -178,8 +182,12 @@ static void print_sites(const struct analysis *a, const struct site *site, size_
 
 static void print_plugins(const struct analysis *a)
 {
+	if (a->other_libraries[0] || a->modules_why.text[0])
+		putchar('\n');
+	if (a->other_libraries[0])
+		print_line("other libraries with Go code: %s", a->other_libraries);
 	if (a->modules_why.text[0])
-		print_line("\nplugins: unknown: %s", a->modules_why.text);
+		print_line("plugins: unknown: %s", a->modules_why.text);
 	for (size_t i = 0; i < a->modules.n; i++) {
 		const struct go_module *m = a->modules.module[i];
 

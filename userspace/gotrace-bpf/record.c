@@ -70,6 +70,7 @@ static const struct argp_option options[] = {
 	TARGETS_OPTIONS,
 	{ "force-perf-uprobes", OPT_PERF, NULL, 0,
 	  "attach each probe with a perf event of its own, as on kernels before 6.10", 0 },
+	LIBRARY_OPTION,
 	NO_CACHE_OPTION,
 	VERBOSE_OPTION,
 	FORCE_OPTION,

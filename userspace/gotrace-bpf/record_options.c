@@ -275,6 +275,9 @@ error_t record__option(int key, char *text, struct argp_state *state, const char
 	struct record_args *a = state->input;
 
 	switch (key) {
+	case OPT_LIBRARY:
+		analysis__library(text);
+		return 0;
 	case OPT_NO_CACHE:
 		analysis__no_cache();
 		return 0;

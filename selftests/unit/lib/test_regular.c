@@ -291,10 +291,11 @@ TEST(deleted_library)
 {
 	void *map = map_deleted(in_folder("lib.so"));
 	struct process self = { .pid = getpid() };
+	char others[64];
 
 	assert_int_equal(mkfifo(in_folder("lib.so (deleted)"), 0600), 0);
 	watch_file("lib.so (deleted)");
-	assert_false(process__use_go_library(&self));
+	assert_false(process__use_go_library(&self, NULL, others, sizeof(others)));
 	assert_false(was_opened());
 	munmap(map, 4096);
 }

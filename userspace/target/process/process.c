@@ -299,32 +299,55 @@ static int open_go_code(pid_t pid, const char *path)
 	return -1;
 }
 
-bool process__use_go_library(struct process *proc)
+static bool is_named(const char *path, const char *which)
 {
-	char path[64], *line = NULL, *name;
+	return !which || !strcmp(strchr(which, '/') ? path : basename(path), which);
+}
+
+static void add_other(char *others, size_t size, const char *path)
+{
+	size_t used = strlen(others);
+
+	snprintf(others + used, size - used, "%s%s", used ? ", " : "", path);
+}
+
+bool process__use_go_library(struct process *proc, const char *which, char *others, size_t size)
+{
+	char path[64], last[sizeof(proc->exe)] = "", chosen[sizeof(proc->exe)] = "";
+	char *line = NULL, *name;
 	size_t room = 0;
-	int fd = -1;
+	int chosen_fd = -1, fd, left = PROCESS_LIBRARIES;
 	FILE *f;
 
+	*others = '\0';
 	snprintf(path, sizeof(path), "/proc/%d/maps", proc->pid);
 	f = fopen(path, "re");
-	while (f && fd < 0 && getline(&line, &room, f) > 0) {
+	while (f && left && getline(&line, &room, f) > 0) {
 		line[strcspn(line, "\n")] = 0;
 		name = strchr(line, '/');
-		if (!name || !strstr(line, " r-xp ") || !strcmp(name, proc->exe))
+		if (!name || !strstr(line, " r-xp ") || !strcmp(name, proc->exe) ||
+		    !strcmp(name, last) || !strcmp(name, chosen))
 			continue;
+		snprintf(last, sizeof(last), "%s", name);
+		left--;
 		fd = open_go_code(proc->pid, name);
-		if (fd >= 0)
-			snprintf(proc->exe, sizeof(proc->exe), "%s", name);
+		if (fd >= 0 && chosen_fd < 0 && is_named(name, which)) {
+			chosen_fd = fd;
+			snprintf(chosen, sizeof(chosen), "%s", name);
+		} else if (fd >= 0) {
+			add_other(others, size, name);
+			close(fd);
+		}
 	}
 	free(line);
 	if (f)
 		fclose(f);
-	if (fd < 0)
+	if (chosen_fd < 0)
 		return false;
 	close(proc->exe_fd);
-	proc->exe_fd = fd;
-	snprintf(proc->attach_path, sizeof(proc->attach_path), "/proc/self/fd/%d", fd);
+	proc->exe_fd = chosen_fd;
+	snprintf(proc->exe, sizeof(proc->exe), "%s", chosen);
+	snprintf(proc->attach_path, sizeof(proc->attach_path), "/proc/self/fd/%d", chosen_fd);
 	return true;
 }
 

@@ -95,10 +95,13 @@ uint32_t process__host_tid(const struct process *proc, uint64_t nstid);
 void process__begin_reading(const struct process *proc);
 
 /*
- * Switches exe, exe_fd and attach_path to the first library with Go code (-buildmode=c-shared) that
- * the process has mapped. For programs that are not Go programs. False: none.
+ * Switches exe, exe_fd and attach_path to a library with Go code (-buildmode=c-shared) that the
+ * process has mapped: the one with the path or file name `which` (NULL: the first). False: none.
+ * `others`: the paths of those that are left, separated by commas, as far as `size` bytes suffice.
+ * Only the first PROCESS_LIBRARIES mapped files are examined.
  */
-bool process__use_go_library(struct process *proc);
+#define PROCESS_LIBRARIES 1000
+bool process__use_go_library(struct process *proc, const char *which, char *others, size_t size);
 
 /*
  * The live checks, in target/process/live.c. For every M with a thread: m.procid is a thread of

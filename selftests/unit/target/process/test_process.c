@@ -422,17 +422,26 @@ static void maps_go_code(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char *real = realpath(path, NULL);
+	char others[64];
 	struct stat want, got;
 	struct process p;
 	void *code;
 
 	assert_int_equal(process__open(&p, getpid(), NULL), 0);
-	assert_false(process__use_go_library(&p));
+	assert_false(process__use_go_library(&p, NULL, others, sizeof(others)));
 	assert_non_null(strstr(p.exe, "test_process"));
 	code = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
-	assert_false(process__use_go_library(&p)); /* it can't be run */
+	assert_false(
+		process__use_go_library(&p, NULL, others, sizeof(others))); /* it can't be run */
 	assert_int_equal(mprotect(code, 4096, PROT_READ | PROT_EXEC), 0);
-	assert_true(process__use_go_library(&p));
+	assert_false(process__use_go_library(&p, "another", others, sizeof(others)));
+	assert_memory_equal(others, real, strnlen(real, sizeof(others) - 1)); /* cut */
+	assert_false(process__use_go_library(&p, real + 1, others, sizeof(others)));
+	assert_true(process__use_go_library(&p, basename(real), others, sizeof(others)));
+	assert_string_equal(others, "");
+	process__deinit(&p);
+	assert_int_equal(process__open(&p, getpid(), NULL), 0);
+	assert_true(process__use_go_library(&p, NULL, others, sizeof(others)));
 	assert_string_equal(p.exe, real);
 	assert_int_equal(fstat(fd, &want), 0);
 	assert_int_equal(fstat(p.exe_fd, &got), 0);
