@@ -79,7 +79,8 @@ rotated()
 	expect_target done 120 && stop_recorder || return 1
 	stop_target
 	files=("$tmp"/files/*.trace)
-	[ ${#files[@]} -ge 3 ] && agrees "${files[-1]}" "$tmp/own.profile" && began "${files[@]}"
+	[ ${#files[@]} -ge 3 ] && agrees "${files[-1]}" "$tmp/own.profile" && began "${files[@]}" &&
+		build/gotrace anonymize "${files[-1]}" -o "$tmp/files/anonymous" && began "${files[0]}" "$tmp/files/anonymous"
 }
 
 ktap_start

@@ -195,7 +195,6 @@ static int write_parked(struct rewrite *r)
 	const struct parked_list *from = &r->tables.from->parked;
 	const char *texts[PARKED_TEXTS];
 	struct parked_record record = { .reasons = texts };
-	struct trace_string text;
 	int err = 0;
 
 	while (record.n < PARKED_TEXTS && layout__known_parked_reason(record.n)) {
@@ -203,13 +202,16 @@ static int write_parked(struct rewrite *r)
 		record.n++;
 	}
 	for (size_t i = 0; i < from->n && !r->inside && !err; i++) {
+		const struct parked_entry *entry = &from->at[i];
+		const struct parked_text *text = &from->texts[entry->text];
 		unsigned int n = 0;
 
-		text = parked_list__reason(from, from->at[i].goid);
-		while (n < record.n && !trace_string__equals(text, texts[n]))
+		while (n < record.n &&
+		       !trace_string__equals((struct trace_string){ text->data, text->len },
+					     texts[n]))
 			n++;
-		if (n < record.n && from->at[i].goid > record.last)
-			err = private__parked(r->writer, &record, from->at[i].goid, n, 0);
+		if (n < record.n && entry->goid > record.last)
+			err = private__parked(r->writer, &record, entry->goid, n, entry->waited);
 	}
 	err = err ?: private__parked_end(r->writer, &record);
 	parked_record__deinit(&record);
