@@ -13,12 +13,18 @@ measure() # [OPTION...]
 	timeout 60 $GOTRACE doctor -p "$TARGET_PID" --measure 3s "$@" >"$tmp/doctor" 2>"$tmp/error"
 }
 
-# The target does the same work all the time. A program on a busy machine does a bit less.
+# By the kernel's own counters: how often the threads of the target have left a CPU.
+switches() { awk '/ctxt_switches/ { sum += $2 } END { print sum }' "/proc/$TARGET_PID/task/"*/status; }
+
+# The target does the same work all the time. A program on a busy machine does a bit less, and how often it leaves
+# a CPU depends on what else runs there: so that is compared with the counters of the same seconds.
 rates_are_those_of_records()
 {
-	measure --json && timeout 60 $GOTRACE record -p "$TARGET_PID" -d 2s -o "$tmp/m.trace" --stats "$tmp/stats" \
+	local began=${EPOCHREALTIME/./} before=$(switches)
+
+	measure --json && jq -n "($(switches) - $before) * 1e6 / $((${EPOCHREALTIME/./} - began))" >"$tmp/switches" && timeout 60 $GOTRACE record -p "$TARGET_PID" -d 2s -o "$tmp/m.trace" --stats "$tmp/stats" \
 		--events sched,syscall,gc,heap,user,kernel 2>"$tmp/recorded" || { cat "$tmp/error" "$tmp/recorded"; return 1; }
-	jq -n --slurpfile doctor "$tmp/doctor" --slurpfile stats "$tmp/stats" '
+	jq -n --slurpfile doctor "$tmp/doctor" --slurpfile stats "$tmp/stats" --slurpfile switches "$tmp/switches" '
 		$doctor[0].target.measured.hits_per_second as $hit | $stats[0] as $s |
 		($s.records_by_kind | map_values(. * 1e9 / $s.window_ns)) as $n |
 		def sum(f): [f] | map(. // 0) | add;
@@ -26,8 +32,8 @@ rates_are_those_of_records()
 			execute: [$hit.execute, sum($n.execute, $n.execute_parked, $n.execute_ended)],
 			ready: [$hit.ready, $n.ready],
 			system_calls: [$hit.system_calls, sum($n.sys_enter, $n.go_sys_enter)],
-			cpu_on: [$hit.cpu_on, $n.cpu_on],
-			cpu_off: [$hit.cpu_off, $n.cpu_off],
+			cpu_on: [$hit.cpu_on, $switches[0]],
+			cpu_off: [$hit.cpu_off, $switches[0]],
 			waking: [$hit.waking, $n.waking]
 		}' >"$tmp/rates"
 	cat "$tmp/rates"
