@@ -13,18 +13,48 @@ measure() # [OPTION...]
 	timeout 60 $GOTRACE doctor -p "$TARGET_PID" --measure 3s "$@" >"$tmp/doctor" 2>"$tmp/error"
 }
 
-# By the kernel's own counters: how often the threads of the target have left a CPU.
-switches() { awk '/ctxt_switches/ { sum += $2 } END { print sum }' "/proc/$TARGET_PID/task/"*/status; }
+# Until it is killed: the time in microseconds, and how often the threads of the target have left a CPU so far, in
+# all and to sleep, by the kernel's own counters.
+count_switches()
+{
+	while :; do
+		awk -v time="${EPOCHREALTIME/./}" '/^voluntary_ctxt/ { slept += $2 } /ctxt_switches/ { all += $2 }
+			END { print time, all, slept }' "/proc/$TARGET_PID/task/"*/status
+		sleep 0.05
+	done
+}
+
+# SECONDS: the least and the greatest rates of those counts within so many seconds
+rates_of_switches()
+{
+	awk -v us="$(jq "$1 * 1000000 | floor" <<<null)" '{ t[NR] = $1; all[NR] = $2; slept[NR] = $3 }
+		function add(k, rate) { if (!(k in low) || rate < low[k]) low[k] = rate; if (rate > high[k]) high[k] = rate }
+		END {
+			for (i = j = 1; i <= NR; i++) {
+				while (j <= NR && t[j] - t[i] < us) j++
+				if (j > NR) break
+				add("all", (all[j] - all[i]) * 1e6 / (t[j] - t[i]))
+				add("slept", (slept[j] - slept[i]) * 1e6 / (t[j] - t[i]))
+			}
+			printf "{\"all\": [%f, %f], \"slept\": [%f, %f]}\n", low["all"], high["all"], low["slept"], high["slept"]
+		}' "$tmp/switches"
+}
 
 # The target does the same work all the time. A program on a busy machine does a bit less, and how often it leaves
 # a CPU depends on what else runs there: so that is compared with the counters of the same seconds.
 rates_are_those_of_records()
 {
-	local began=${EPOCHREALTIME/./} before=$(switches)
+	local counter
 
-	measure --json && jq -n "($(switches) - $before) * 1e6 / $((${EPOCHREALTIME/./} - began))" >"$tmp/switches" && timeout 60 $GOTRACE record -p "$TARGET_PID" -d 2s -o "$tmp/m.trace" --stats "$tmp/stats" \
-		--events sched,syscall,gc,heap,user,kernel 2>"$tmp/recorded" || { cat "$tmp/error" "$tmp/recorded"; return 1; }
-	jq -n --slurpfile doctor "$tmp/doctor" --slurpfile stats "$tmp/stats" --slurpfile switches "$tmp/switches" '
+	count_switches >"$tmp/switches" &
+	counter=$!
+	background+=($counter)
+	measure --json || { cat "$tmp/error"; return 1; }
+	kill $counter
+	timeout 60 $GOTRACE record -p "$TARGET_PID" -d 2s -o "$tmp/m.trace" --stats "$tmp/stats" \
+		--events sched,syscall,gc,heap,user,kernel 2>"$tmp/recorded" || { cat "$tmp/recorded"; return 1; }
+	rates_of_switches "$(jq .target.measured.seconds "$tmp/doctor")" >"$tmp/by_kernel"
+	jq -n --slurpfile doctor "$tmp/doctor" --slurpfile stats "$tmp/stats" --slurpfile kernel "$tmp/by_kernel" '
 		$doctor[0].target.measured.hits_per_second as $hit | $stats[0] as $s |
 		($s.records_by_kind | map_values(. * 1e9 / $s.window_ns)) as $n |
 		def sum(f): [f] | map(. // 0) | add;
@@ -32,12 +62,12 @@ rates_are_those_of_records()
 			execute: [$hit.execute, sum($n.execute, $n.execute_parked, $n.execute_ended)],
 			ready: [$hit.ready, $n.ready],
 			system_calls: [$hit.system_calls, sum($n.sys_enter, $n.go_sys_enter)],
-			cpu_on: [$hit.cpu_on, $switches[0]],
-			cpu_off: [$hit.cpu_off, $switches[0]],
-			waking: [$hit.waking, $n.waking]
+			cpu_on: ([$hit.cpu_on] + $kernel[0].all),
+			cpu_off: ([$hit.cpu_off] + $kernel[0].all),
+			waking: ([$hit.waking] + $kernel[0].slept)
 		}' >"$tmp/rates"
 	cat "$tmp/rates"
-	jq -e 'all(.[]; .[0] > 0 and .[0] / .[1] > 0.7 and .[0] / .[1] < 1.4)' "$tmp/rates"
+	jq -e 'all(.[]; .[0] > 0 and .[0] / .[1] > 0.7 and .[0] / .[-1] < 1.4)' "$tmp/rates"
 }
 
 # The CPU time of the target so far, in ticks.
@@ -96,7 +126,7 @@ text_is_probed() { ! text_is_clean "$TARGET_PID"; }
 ends_meanwhile()
 {
 	start_background $GOTRACE doctor -p "$TARGET_PID" --measure 4s
-	sleep 1
+	wait_until 20 text_is_probed || return 1
 	kill -KILL "$TARGET_PID"
 	wait "$BACKGROUND_PID"
 	[ $? = 1 ]; echo "exit status $?"; cat "$tmp/background.out" && grep -q '^MISSING  measured     process [0-9]* ended during the measurement' "$tmp/background.out"
