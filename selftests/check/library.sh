@@ -9,13 +9,17 @@
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
+build_go() # GO MODE FILE [OPTION...]
+{
+	(cd selftests/targets && CGO_ENABLED=1 GOTOOLCHAIN=$1 "${GO:-go}" build -buildvcs=false -buildmode="$2" -o "$3" "${@:4}" ./library)
+}
+
 build_library() # GO MODE: sets HOST, the folder of the program `library`
 {
 	local sources=selftests/targets/library
 
 	HOST=$PWD/$tmp/$1-$2
-	mkdir -p "$HOST" && (cd selftests/targets && CGO_ENABLED=1 GOTOOLCHAIN=$1 "${GO:-go}" build \
-		-buildvcs=false -buildmode="$2" -o "$HOST/libgocode.$([ "$2" = c-shared ] && echo so || echo a)" ./library) &&
+	mkdir -p "$HOST" && build_go "$1" "$2" "$HOST/libgocode.$([ "$2" = c-shared ] && echo so || echo a)" &&
 		cc -O1 -o "$HOST/library" "$sources/host/host.c" -L"$HOST" -lgocode -Wl,-rpath,"$HOST" -lpthread
 }
 
@@ -43,8 +47,7 @@ untouched() # the text in memory equals the file; text_is_clean() checks only th
 # Two libraries, each with a runtime. The C program calls the preloaded one, and the other one is idle.
 two_libraries()
 {
-	build_library "$ORACLE_GO" c-shared && (cd selftests/targets && CGO_ENABLED=1 GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" build \
-		-buildvcs=false -buildmode=c-shared -ldflags=-s -o "$HOST/libother.so" ./library) &&
+	build_library "$ORACLE_GO" c-shared && build_go "$ORACLE_GO" c-shared "$HOST/libother.so" -ldflags=-s &&
 		mkdir -p "$HOST/two" && printf '#!/bin/sh\nexec env LD_PRELOAD=%s %s "$@"\n' "$HOST/libother.so" "$HOST/library" >"$HOST/two/library" &&
 		chmod +x "$HOST/two/library"
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Tests doctor --measure, and what record reports of its cost: the counted rates are those of the
-# records of a recording, the sums are correct, and no probe is left. Predicted times are not
+# records of a recording and of the kernel's counters, the sums are correct, and no probe is left. Predicted times are not
 # compared: `make bench` measures what they predict.
 # tier: all
 # timeout: 120

@@ -16,13 +16,12 @@
 #include "analysis.h"
 
 static bool no_cache;
+static const char *library; /* of analysis__library() */
 
 void analysis__no_cache(void)
 {
 	no_cache = true;
 }
-
-static const char *library;
 
 void analysis__library(const char *which)
 {

@@ -78,7 +78,7 @@ void recording_report__result(const struct recording *r, int pid,
 	const struct sequencer_stats *seq = &stats->sequencer;
 	char who[32] = "";
 
-	/* A duty cycle cannot tell the two apart, and reports that. Of a command that ends the status is reported. */
+	/* A message of the duty cycle names both ends, which it cannot distinguish; the status of a command shows its end. */
 	if (!r->family && !stats->windows && stats->target_executed)
 		log__msg("process %d executed another program, which is not recorded: see --follow "
 			 "of 'gotrace-bpf record'",
