@@ -44,7 +44,7 @@ no_module() # each command prints the remedy, also when it starts a daemon
 recorded()
 {
 	start_target selftrace "$ORACLE_GO" -duration 3s && tell_target start &&
-		timeout 60 $GOTRACE record -p "$TARGET_PID" -d 2s -o "$tmp/all.trace" --save-input "$tmp/all.raw" \
+		timeout 60 $GOTRACE record -p "$TARGET_PID" -d 2s --ring-size=64M -o "$tmp/all.trace" --save-input "$tmp/all.raw" \
 			--stats "$tmp/all.json" && [ "$(stat_of lost "$tmp/all.json")" = 0 ] &&
 		build/gotrace events --canonical "$tmp/all.trace" >"$tmp/all"
 }
