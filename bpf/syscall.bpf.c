@@ -60,22 +60,38 @@ static __always_inline bool go_begins(struct gt_slot *slot, u64 gp)
 	return true;
 }
 
+static __always_inline u32 since(u64 begin, const struct gt_record *rec)
+{
+	u64 ns = (rec->time ?: bpf_ktime_get_ns()) - begin;
+
+	return ns <= GT_DERIVED_NS_MAX ? ns : GT_DERIVED_NS_MAX;
+}
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 {
 	u32 tid = target_tid(), stack;
 	struct gt_slot *slot = NULL;
 	bool is_go = is_go_call(regs);
+	u64 begin = 0;
 
 	if (!tid)
 		return 0;
-	if (is_go)
+	if (is_go) {
+		begin = bpf_ktime_get_ns();
 		slot = slot__of_calls(tid);
-	else if (number == SYS_NANOSLEEP)
+	} else if (number == SYS_NANOSLEEP) {
 		slot = slot__find(tid);
+	}
 	if (is_go && slot && go_begins(slot, REGS_G(regs))) {
 		stack = stack__id_hot(&slot__g(slot)->leaf, tid);
-		emit_value(GT_GO_SYS_ENTER, REGS_G(regs), stack, tid, number);
+		emit (rec, GT_GO_SYS_ENTER, REGS_G(regs), stack, tid,
+		      sizeof(struct gt_go_sys_enter)) {
+			struct gt_go_sys_enter *payload = (void *)(rec + 1);
+
+			payload->number = number;
+			payload->since = since(begin, rec);
+		}
 	} else {
 		/* the scheduler polls the network, or sleeps while it looks for work: the goroutine may have left */
 		if (slot && slot->g0 == REGS_G(regs) && (is_go || slot__has_left(slot)))

@@ -135,8 +135,8 @@
 	X(18, EXECUTE_PARKED, execute_parked, execute_parked) \
 	/* object: g that starts; goid, the g before it and its ENDED; also an EXECUTE */ \
 	X(19, EXECUTE_ENDED, execute_ended, execute_ended) \
-	/* object: g; stack: g's; number of the call; a SYSCALL_ENTER and a SYS_ENTER */ \
-	X(25, GO_SYS_ENTER, go_sys_enter, value) \
+	/* object: g; stack: g's; number of the call, when; a SYSCALL_ENTER and a SYS_ENTER */ \
+	X(25, GO_SYS_ENTER, go_sys_enter, go_sys_enter) \
 	/* object: g; number of the call, the result; a SYSCALL_TRY_EXIT and a SYS_EXIT */ \
 	X(26, GO_SYS_EXIT, go_sys_exit, go_sys_exit)
 

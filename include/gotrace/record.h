@@ -106,6 +106,12 @@ struct gt_execute_ended {
 #define GT_DERIVED_NS	       650    /* where a trap was not measured */
 #define GT_DERIVED_NS_MAX      0xffff /* longer times count as this */
 
+/* Both a begin of a goroutine's call and one of its thread's. */
+struct gt_go_sys_enter {
+	gt_u32 number;
+	gt_u32 since; /* ns from the begin to the record: the stack was read meanwhile; over GT_DERIVED_NS_MAX: 0 */
+};
+
 /* Both an exit of a goroutine and one of its thread. */
 struct gt_go_sys_exit {
 	gt_u64 number;

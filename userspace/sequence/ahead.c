@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "sequence/derived.h"
 #include "sequence/sequencer_impl.h"
 #include "sequence/state_impl.h"
 
@@ -38,14 +39,6 @@ static bool decide_exit(struct sequencer *s, struct thread *t, const struct gt_r
 	return true;
 }
 
-/* When the hit was that reports the park, and read its stack. */
-static uint64_t sent(const struct gt_record *rec)
-{
-	const struct gt_park *park = (const void *)(rec + 1);
-
-	return rec->kind == GT_PARK ? rec->time + park->derived : rec->time;
-}
-
 static bool is_late(const struct gt_record *rec)
 {
 	const struct gt_park *park = (const void *)(rec + 1);
@@ -73,7 +66,7 @@ bool ahead__apply(struct sequencer *s, const struct thread *t, const struct gt_r
 	memcpy(&late, next, sizeof(late.rec) + gt_payload_size(next->kind));
 	late.rec.time = rec->time - 1 > other->last_record ? rec->time - 1 : other->last_record;
 	s->hold.waiting = rec;
-	s->hold.sent = sent(next);
+	s->hold.sent = derived__sent(s, next);
 	s->hold.has_run = merge__has(s->merge, GT_EXECUTE, next->object, s->hold.sent);
 	result = state__apply(s, other, &late.rec, false);
 	s->hold.waiting = NULL;

@@ -29,6 +29,15 @@ bool derived__is(const struct gt_record *rec)
 	       rec->kind == GT_ENDED || (rec->kind == GT_PARK && park->derived);
 }
 
+uint64_t derived__sent(const struct sequencer *s, const struct gt_record *rec)
+{
+	const struct gt_park *park = (const void *)(rec + 1);
+
+	if (rec->kind == GT_SYSCALL_ENTER)
+		return rec->time + s->put_back;
+	return rec->kind == GT_PARK ? rec->time + park->derived : rec->time;
+}
+
 static struct whole make(const struct gt_record *rec, enum gt_kind kind, uint64_t object,
 			 const void *payload, size_t size)
 {
@@ -47,26 +56,6 @@ static int add(struct sequencer *s, unsigned int ring, const struct whole *part)
 			  sizeof(part->rec) + gt_payload_size(part->rec.kind));
 }
 
-/* A system call: that of the goroutine, and, as a kernel event, that of the thread. */
-static int put_call(struct sequencer *s, unsigned int ring, const struct gt_record *rec)
-{
-	const struct gt_go_sys_exit *ends = (const void *)(rec + 1);
-	const struct gt_value *begins = (const void *)(rec + 1);
-	struct whole go, kernel;
-	int err;
-
-	if (rec->kind == GT_GO_SYS_ENTER) {
-		go = make(rec, GT_SYSCALL_ENTER, rec->object, "", 0);
-		kernel = make(rec, GT_SYS_ENTER, begins->value, "", 0);
-	} else {
-		go = make(rec, GT_SYSCALL_TRY_EXIT, rec->object, "", 0);
-		kernel = make(rec, GT_SYS_EXIT, ends->number, &ends->result, sizeof(ends->result));
-	}
-	s->derived = true;
-	err = add(s, ring, &go);
-	return err || s->calls_only ? err : add(s, ring, &kernel);
-}
-
 static uint64_t left_time(struct sequencer *s, unsigned int ring, const struct gt_record *rec,
 			  uint64_t ns)
 {
@@ -81,6 +70,30 @@ static uint64_t left_time(struct sequencer *s, unsigned int ring, const struct g
 	if (ret == left - TICK_NS_MAX)
 		return left;
 	return rec->time - ret > TICK_NS_MAX ? ret + TICK_NS_MAX : rec->time;
+}
+
+/* A system call: that of the goroutine, and, as a kernel event, that of the thread. */
+static int put_call(struct sequencer *s, unsigned int ring, const struct gt_record *rec)
+{
+	const struct gt_go_sys_exit *ends = (const void *)(rec + 1);
+	const struct gt_go_sys_enter *begins = (const void *)(rec + 1);
+	struct whole go, kernel;
+	int err;
+
+	if (rec->kind == GT_GO_SYS_ENTER) {
+		go = make(rec, GT_SYSCALL_ENTER, rec->object, "", 0);
+		kernel = make(rec, GT_SYS_ENTER, begins->number, "", 0);
+		if (begins->since && begins->since <= GT_DERIVED_NS_MAX) {
+			s->put_back = GT_DERIVED_NS_MAX;
+			go.rec.time = kernel.rec.time = left_time(s, ring, rec, begins->since);
+		}
+	} else {
+		go = make(rec, GT_SYSCALL_TRY_EXIT, rec->object, "", 0);
+		kernel = make(rec, GT_SYS_EXIT, ends->number, &ends->result, sizeof(ends->result));
+	}
+	s->derived = true;
+	err = add(s, ring, &go);
+	return err || s->calls_only ? err : add(s, ring, &kernel);
 }
 
 /* Sets the time of a park or end, and its gt_park.derived to what passes until the record. */

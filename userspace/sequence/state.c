@@ -8,6 +8,7 @@
  * kinds. Upstream: merge.c, sequencer.c and hold.c. Downstream: transition.c; after losses
  * repair.c.
  */
+#include "sequence/derived.h"
 #include "sequence/members.h"
 #include "sequence/repair.h"
 #include "sequence/transition.h"
@@ -25,7 +26,7 @@ static uint32_t stack_of_hit(const struct step *st, uint64_t hit, uint32_t skip)
 
 uint32_t step__stack(const struct step *st, uint32_t skip)
 {
-	return stack_of_hit(st, st->rec->time, skip);
+	return stack_of_hit(st, derived__sent(st->s, st->rec), skip);
 }
 
 enum apply_result step__drop(const struct step *st)
@@ -143,7 +144,7 @@ enum apply_result apply_park(struct step *st)
 {
 	const struct gt_park *park = st->payload;
 	struct goroutine *g = st->t->g;
-	uint64_t hit = st->rec->time + park->derived;
+	uint64_t hit = derived__sent(st->s, st->rec);
 	bool is_its_stack = !has_run_since(st, park);
 
 	block(st, park, is_its_stack ? stack_of_hit(st, hit, park->skip) : 0);

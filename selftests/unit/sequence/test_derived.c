@@ -446,7 +446,7 @@ TEST(late_but_not_at_the_start)
 
 RECORD(go_sys_enter, , unsigned int g)
 {
-	machine_give(tid, GT_GO_SYS_ENTER, G(g), 0, &(struct gt_value){ 7 });
+	machine_give(tid, GT_GO_SYS_ENTER, G(g), 0, &(struct gt_go_sys_enter){ 7 });
 }
 
 RECORD(go_sys_exit, , unsigned int g)
@@ -469,6 +469,27 @@ TEST(system_calls)
 	expect("m1 GoSyscallEnd\nm1 GoBlock \"chan receive\" -\n");
 	assert_int_equal(kernel_threads__find(&m.seq->kernel.threads, 1)->call, KERNEL_NO_CALL);
 	assert_int_equal(sequencer__stats(m.seq)->holes, 0);
+	expect_no_repair();
+}
+
+/* The program reads the stack, and sends it, before its record: the call began before that. */
+TEST(a_call_begins_before_its_stack_is_read)
+{
+	running(26, "go1.26.0", 3);
+	m.writer.times = true;
+	m.now = machine_t0 + 100700;
+	send_stack(m.now - 10);
+	machine_give(1, GT_GO_SYS_ENTER, G(1), 5, &(struct gt_go_sys_enter){ 7, 700 });
+	m.now += LATER_NS;
+	expect("m1 GoSyscallBegin @100000 #2 f21\n");
+	assert_int_equal(kernel_threads__find(&m.seq->kernel.threads, 1)->call_since,
+			 machine_t0 + 100000);
+	m.now = machine_t0 + 200000;
+	go_sys_exit(1, 1);
+	m.now = machine_t0 + 300000; /* call -1, in a file of earlier versions */
+	machine_give(1, GT_GO_SYS_ENTER, G(1), 0, &(struct gt_value){ UINT64_MAX });
+	m.now += LATER_NS;
+	expect("m1 GoSyscallEnd @200000\nm1 GoSyscallBegin @300000 #3 -\n");
 	expect_no_repair();
 }
 
@@ -500,7 +521,7 @@ TEST(taken_before_the_entry)
 	m.now += 20 * MS;
 	expect("");
 	send_stack(m.now - 1000);
-	machine_give(1, GT_GO_SYS_ENTER, G(1), 5, &(struct gt_value){ 1 });
+	machine_give(1, GT_GO_SYS_ENTER, G(1), 5, &(struct gt_go_sys_enter){ 1 });
 	flush();
 	assert_non_null(strstr(m.writer.text, "m1 GoSyscallBegin #2 f21\n"
 					      "m2 ProcSteal p0 #3 m1\n"
