@@ -62,7 +62,7 @@ static __always_inline void sample_heap(u32 tid)
 SEC("uprobe.multi")
 int execute(struct pt_regs *ctx)
 {
-	u64 gp = GO_ARG1(ctx), g0 = GO_G(ctx), goid;
+	u64 gp = GO_ARG1(ctx), g0 = GO_G(ctx), goid = 0;
 	u32 tid = filter__ours();
 	struct gt_slot *slot;
 
@@ -70,7 +70,8 @@ int execute(struct pt_regs *ctx)
 	if (!tid)
 		return 0;
 	curg__set(g0, gp);
-	goid = go_read_u64(gp + config.g_goid);
+	if (go_read(&goid, sizeof(goid), gp + config.g_goid))
+		COUNT(read_errors);
 	slot = slot__get(g0, tid);
 	if (slot && slot->g)
 		execute_after(slot, gp, goid, tid);

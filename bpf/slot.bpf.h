@@ -65,8 +65,9 @@ __weak __noinline int slot__create(u64 g0, u32 tid)
 
 	if (!*(volatile gt_u64 *)&slots_live)
 		return 0;
-	slot.m = go_read_u64(g0 + config.g_m);
-	slot.g = go_read_u64(slot.m + config.m_curg);
+	if (go_read(&slot.m, sizeof(slot.m), g0 + config.g_m) ||
+	    go_read(&slot.g, sizeof(slot.g), slot.m + config.m_curg))
+		return 0;
 	slot.goid = slot.g ? go_read_u64(slot.g + config.g_goid) : 0;
 	return bpf_map_update_elem(&slots, &tid, &slot, BPF_ANY);
 }
@@ -124,6 +125,8 @@ __weak __noinline int left__read(struct gt_slot *slot)
 		return 0;
 	}
 	slot->park.wait_reason = g->wait_reason;
+	if (!slot->goid) /* could not be read before */
+		slot->goid = g->goid;
 	return g->goid != slot->goid || (g->status & ~STATUS_SCAN) == STATUS_DEAD;
 }
 
@@ -163,12 +166,13 @@ static __always_inline void left__ended(const struct gt_slot *slot, const struct
 __weak __noinline int slot__flush(u64 g0, u32 tid)
 {
 	struct gt_slot *slot = slot__find(tid);
-	u64 start;
+	u64 start, curg;
 	u32 stack;
 
 	if (!slot)
 		return slot__create(g0, tid);
-	if (!slot->g || slot->g0 != g0 || go_read_u64(slot->m + config.m_curg) == slot->g)
+	if (!slot->g || slot->g0 != g0 || go_read(&curg, sizeof(curg), slot->m + config.m_curg) ||
+	    curg == slot->g)
 		return 0;
 	start = bpf_ktime_get_ns();
 	if (left__read(slot)) {

@@ -86,7 +86,7 @@ enum apply_result apply_execute(struct step *st)
 	const struct gt_execute *x = st->payload;
 	struct sequencer *s = st->s;
 
-	if (st->g && st->g->id != x->goid) {
+	if (st->g && step__is_other(st->g, x->goid)) {
 		st->g->last_record = st->last_record;
 		if (!st->force)
 			return WAIT;
@@ -244,7 +244,7 @@ enum apply_result apply_destroy(struct step *st)
 
 	if (!st->g)
 		return DONE; /* a coroutine that ended by its switch, or was never known */
-	if (st->g->id != destroy->goid)
+	if (step__is_other(st->g, destroy->goid))
 		return st->force ? step__drop(st) : WAIT;
 	if (!step__need_running(st, &result))
 		return result;
@@ -268,7 +268,7 @@ static bool goes_on(const struct step *st, const struct gt_ended *ended)
 	execute = (const void *)(rec + 1);
 	return rec && rec->object == st->rec->object && rec->kind != GT_CREATE &&
 	       rec->kind != GT_CREATE_BLOCKED &&
-	       (rec->kind != GT_EXECUTE || execute->goid == ended->goid);
+	       (rec->kind != GT_EXECUTE || !execute->goid || execute->goid == ended->goid);
 }
 
 /* It only parked here, and ended elsewhere, if another record shows that it goes on. */
@@ -277,7 +277,7 @@ enum apply_result apply_ended(struct step *st)
 	const struct gt_ended *ended = st->payload;
 	struct step destroy = *st;
 
-	if (step__is_running(st) && st->g->id == ended->goid && goes_on(st, ended)) {
+	if (step__is_running(st) && !step__is_other(st->g, ended->goid) && goes_on(st, ended)) {
 		block(st, &ended->park, 0);
 		return DONE;
 	}
@@ -309,14 +309,14 @@ static enum apply_result try_switch(struct step *st, struct goroutine *next)
 		return result;
 	if (next == st->g)
 		return step__drop(st);
-	if (!next || next->id != sw->next_goid ||
+	if (!next || step__is_other(next, sw->next_goid) ||
 	    (next->state != GO_WAITING && next->state != GO_RUNNABLE) ||
 	    (next->state == GO_RUNNABLE && s->opts.version >= 23)) {
 		if (!st->force)
 			return WAIT;
-		if (next && next->id != sw->next_goid && next->first_seen > st->time)
+		if (next && step__is_other(next, sw->next_goid) && next->first_seen > st->time)
 			return step__drop(st); /* another goroutine has the struct by now */
-		if (next && next->id != sw->next_goid) {
+		if (next && step__is_other(next, sw->next_goid)) {
 			step__evict(st, next);
 			next = NULL;
 		}

@@ -46,6 +46,15 @@ bool step__need_running(struct step *st, enum apply_result *result);
 /* The same for records that name no goroutine, such as GC, STW and PROCS: the thread's is meant. */
 bool step__need_user_context(struct step *st, enum apply_result *result);
 bool thread__has_user_context(const struct thread *t);
+/*
+ * Whether a record names another goroutine than the struct at its address had. 0: the id could not be
+ * read, because the kernel was moving the page (compaction, huge pages); it names the same one.
+ */
+static inline bool step__is_other(const struct goroutine *g, uint64_t goid)
+{
+	return goid && goid != g->id;
+}
+
 /* The g struct belongs to another goroutine by now: the end of this one was lost. */
 void step__evict(struct step *st, struct goroutine *g);
 

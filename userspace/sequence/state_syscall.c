@@ -88,8 +88,8 @@ enum apply_result apply_destroy_syscall(struct step *st)
 
 	if (!st->g)
 		return DONE;
-	if (st->g->id != destroy->goid || st->g->state != GO_SYSCALL || st->g->m != t) {
-		if (!st->force || st->g->id != destroy->goid)
+	if (step__is_other(st->g, destroy->goid) || st->g->state != GO_SYSCALL || st->g->m != t) {
+		if (!st->force || step__is_other(st->g, destroy->goid))
 			return st->force ? step__drop(st) : WAIT;
 		if (!repair__running(st->s, t, st->time, st->g))
 			return step__drop(st);

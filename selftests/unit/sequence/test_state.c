@@ -179,6 +179,28 @@ TEST(coroutines)
 	expect_no_repair();
 }
 
+/* The page of a goroutine's struct was moved by the kernel just then: its id is 0, the struct is known. */
+TEST(ids_that_could_not_be_read)
+{
+	running(25, "go1.25.3", 3);
+	park(1, 1, 0);
+	ready(1, 1);
+	machine_give(1, GT_EXECUTE, G(1), 0, &(struct gt_execute){ 0 });
+	expect("m1 GoBlock \"unspecified\" -\nm1 GoUnblock g1 #2 -\nm1 GoStart g1 #3\n");
+	create_blocked(1, 5);
+	machine_give(1, GT_SWITCH, G(1), 0, &(struct gt_switch){ G(5), 0, false });
+	machine_give(1, GT_DESTROY, G(5), 0, &(struct gt_destroy){ 0 });
+	execute(1, 2);
+	machine_give(1, GT_ENDED, G(2), 0, &(struct gt_ended){ .goid = 0, .park.derived = 1 });
+	m.now += GT_DERIVED_NS_MAX;
+	expect("m1 GoCreateBlocked g5 f15 -\n"
+	       "m1 GoSwitch g5 #1\n"
+	       "m1 GoDestroy\n"
+	       "m1 GoStart g2 #1\n"
+	       "m1 GoDestroy\n");
+	expect_no_repair();
+}
+
 /* Format 1.22 has no GoSwitch: its parts are written instead. */
 TEST(coroutines_in_1_22)
 {
