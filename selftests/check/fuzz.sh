@@ -9,7 +9,7 @@
 # depends on: Makefile include userspace selftests/reference selftests/targets selftests/fuzz selftests/blackbox selftests/perfdata
 . "$(dirname "$0")/../lib.sh"
 
-memory='clocks labels leftover rings snapshot texts'
+memory='clocks labels leftover parked rings snapshot texts'
 
 # Objects are built before the lock is taken: nothing else writes them, and other scripts need the lock meanwhile.
 fuzzers_are_built()
