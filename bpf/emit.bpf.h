@@ -35,6 +35,14 @@ static __always_inline u32 emit__number(u32 ring)
 	return __sync_fetch_and_add(&ring_seq[ring & (GT_RINGS_MAX - 1)][0], 1);
 }
 
+/* A record that cannot be sent: it takes a number, so that the reader sees where it is missing. */
+static __always_inline void emit__lose(enum gt_kind kind)
+{
+	if (!config.session)
+		emit__number(emit__ring(bpf_get_smp_processor_id()));
+	COUNT(lost[kind]);
+}
+
 /* A record of `size` bytes with a complete header; rec is NULL if the ring is full. */
 struct emission {
 	struct gt_record *rec;
@@ -83,8 +91,7 @@ static __always_inline struct emission emit__begin(enum gt_kind kind, u64 object
 	if (map)
 		e.rec = bpf_ringbuf_reserve(map, e.size, 0);
 	if (!e.rec) {
-		emit__number(ring);
-		COUNT(lost[kind]);
+		emit__lose(kind);
 		return e;
 	}
 	e.rec->time = bpf_ktime_get_ns();

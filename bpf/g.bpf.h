@@ -131,8 +131,12 @@ static __always_inline u64 curg__head(u64 g0, struct curg_head *head)
 		return curg;
 	m = go_read_u64(g0 + config.g_m);
 	curg = go_read_u64(m + config.m_curg);
-	if (!curg || go_read(head, sizeof(*head), curg + config.g_m))
+	if (!curg)
 		return 0;
+	if (go_read(head, sizeof(*head), curg + config.g_m)) {
+		COUNT(read_errors);
+		return 0;
+	}
 	place->m = m;
 	place->curg = curg;
 	place->key = g0 ^ m;

@@ -247,7 +247,9 @@ static __always_inline void created(struct pt_regs *ctx, enum gt_kind kind, u32 
 
 	if (!tid)
 		return;
-	create.goid = go_read_u64(newg + config.g_goid);
+	create.goid = 0;
+	if (go_read(&create.goid, sizeof(create.goid), newg + config.g_goid))
+		COUNT(read_errors);
 	create.startpc = go_read_u64(newg + config.g_startpc);
 	if (config.g_parent_goid != GT_NO_OFFSET)
 		create.parent = go_read_u64(newg + config.g_parent_goid);

@@ -162,17 +162,44 @@ static __always_inline void left__ended(const struct gt_slot *slot, const struct
 	left__park(slot, rec, start, &ret->park);
 }
 
+static __always_inline u32 status_of(u64 g)
+{
+	u32 status;
+
+	return go_read(&status, sizeof(status), g + config.g_status) ? STATUS_SCAN :
+								       status & ~STATUS_SCAN;
+}
+
+/* Whether it waits or has ended, wherever its thread is; false: its page cannot be read. */
+static __always_inline bool left__is_off(const struct gt_slot *slot)
+{
+	u32 status = status_of(slot->g);
+
+	return status == STATUS_WAITING || status == STATUS_DEAD;
+}
+
+/* Whether the goroutine of the slot has left the thread: by m.curg, or else by its status. */
+static __always_inline bool left__has(const struct gt_slot *slot)
+{
+	u64 g;
+
+	if (go_read(&g, sizeof(g), slot->m + config.m_curg)) {
+		COUNT(read_errors);
+		return left__is_off(slot);
+	}
+	return g != slot->g;
+}
+
 /* A hit of the scheduler, on g0: reports the goroutine of the slot if it has left this thread. */
 __weak __noinline int slot__flush(u64 g0, u32 tid)
 {
 	struct gt_slot *slot = slot__find(tid);
-	u64 start, curg;
+	u64 start;
 	u32 stack;
 
 	if (!slot)
 		return slot__create(g0, tid);
-	if (!slot->g || slot->g0 != g0 || go_read(&curg, sizeof(curg), slot->m + config.m_curg) ||
-	    curg == slot->g)
+	if (!slot->g || slot->g0 != g0 || !left__has(slot))
 		return 0;
 	start = bpf_ktime_get_ns();
 	if (left__read(slot)) {
@@ -187,14 +214,6 @@ __weak __noinline int slot__flush(u64 g0, u32 tid)
 	return 0;
 }
 
-static __always_inline u32 status_of(u64 g)
-{
-	u32 status;
-
-	return go_read(&status, sizeof(status), g + config.g_status) ? STATUS_SCAN :
-								       status & ~STATUS_SCAN;
-}
-
 /*
  * Whether the goroutine of the slot has left the thread, outside of hits. At the entry of execute,
  * where a signal or another thread may come in between, m.curg is not set yet: but then the
@@ -202,13 +221,7 @@ static __always_inline u32 status_of(u64 g)
  */
 static __always_inline bool slot__has_left(const struct gt_slot *slot)
 {
-	u32 status;
-	u64 g;
-
-	if (!slot->g || go_read(&g, sizeof(g), slot->m + config.m_curg) || g == slot->g)
-		return false;
-	status = status_of(slot->g);
-	return status == STATUS_WAITING || status == STATUS_DEAD;
+	return slot->g && left__has(slot) && left__is_off(slot);
 }
 
 static __always_inline void slot__flush_if_derived(u64 g0, u32 tid)

@@ -121,8 +121,13 @@ static __always_inline bool go_ends(u64 gp, long number, long result, u32 tid)
 	if (!slot || slot->call == GT_CALL_PROBED)
 		return false;
 	if (slot->call == GT_CALL_NONE) {
-		if (number == -1 || !go_begins(slot, gp))
+		if (number == -1)
 			return false;
+		if (!go_begins(slot, gp)) {
+			if (!slot__g(slot)->m) /* could be read neither at the entry nor now */
+				emit__lose(GT_GO_SYS_ENTER);
+			return false;
+		}
 		stack = stack__id(&slot__g(slot)->leaf, tid);
 		emit_plain(GT_SYSCALL_ENTER, gp, stack, tid);
 	} else if (number != -1 && may_restart(result)) {

@@ -82,11 +82,13 @@ enum apply_result apply_p_start(struct step *st)
 	return DONE;
 }
 
+/* Address 0: the probe could not read m.p, because the kernel was moving the page. */
 enum apply_result apply_p_stop(struct step *st)
 {
 	const struct gt_proc *proc = st->payload;
-	struct proc *p = model__proc(st->s, st->rec->object, (uint32_t)proc->id);
 	struct thread *t = st->t;
+	struct proc *p =
+		st->rec->object ? model__proc(st->s, st->rec->object, (uint32_t)proc->id) : t->p;
 
 	if (!p)
 		return step__drop(st);
