@@ -144,10 +144,15 @@ ends_with_head() # COMMAND...: its reader closes the pipe early
 	[ $status -eq 0 ] && [ ! -s "$tmp/err" ]
 }
 
-long_trace() # larger than a pipe's buffer
+long_trace() # larger than a pipe's buffer, on a busy machine, too
 {
-	run $GOTRACE record -d 900ms -o "$tmp/n.trace" -- "$tiny" -duration 1s &&
-		[ "$($READER events "$tmp/n.trace" | wc -c)" -gt 200000 ]
+	local seconds
+
+	for seconds in 1 5 20; do
+		run $GOTRACE record -d ${seconds}s -o "$tmp/n.trace" -- "$tiny" -duration ${seconds}s || return 1
+		[ "$($READER events "$tmp/n.trace" | wc -c)" -le 200000 ] || return 0
+	done
+	return 1
 }
 
 # COMMAND...: the last line that a terminal shows of it; sets $tmp/err to what it prints on a pipe instead. A line of
