@@ -139,7 +139,7 @@ func (c connection) expect(want []byte) error {
 	return nil
 }
 
-// A NATS client has a subject of its own; the server's PINGs are too rare to occur here.
+// A NATS client has a subject of its own.
 type natsClient struct {
 	connection
 	subject string
@@ -158,7 +158,24 @@ func (c *natsClient) exchange(n int) error {
 	if _, err := fmt.Fprintf(c, "PUB %s 5\r\nhello\r\n", c.subject); err != nil {
 		return err
 	}
+	if err := c.pong(); err != nil {
+		return err
+	}
 	return c.expect([]byte(fmt.Sprintf("MSG %s 1 5\r\nhello\r\n", c.subject)))
+}
+
+// pong answers the server if it asks whether the client is there, as it does after two seconds.
+func (c *natsClient) pong() error {
+	const ping = "PING\r\n"
+
+	next, err := c.in.Peek(len(ping))
+	if err != nil || string(next) != ping {
+		return err
+	}
+	if _, err = c.in.Discard(len(ping)); err == nil {
+		_, err = c.Write([]byte("PONG\r\n"))
+	}
+	return err
 }
 
 // An MQTT client speaks version 3.1.1 with quality of service 0. All its packets are short.
