@@ -139,10 +139,16 @@ static __always_inline u32 left__stack(struct gt_slot *slot, u32 tid, bool hot)
 	struct g *g = slot__g(slot);
 	u32 stack;
 
-	if (!config.stack_depth || (g->status != STATUS_WAITING && g->status != STATUS_RUNNABLE))
+	if (!config.stack_depth)
 		return 0;
-	stack = stack__id_of(&g->leaf, tid, hot);
-	return go_read_u64(g->addr + config.g_sched + config.gobuf_sp) == g->sp ? stack : 0;
+	if (g->status == STATUS_WAITING || g->status == STATUS_RUNNABLE) {
+		stack = stack__id_of(&g->leaf, tid, hot);
+		if (go_read_u64(g->addr + config.g_sched + config.gobuf_sp) == g->sp)
+			return stack;
+	}
+	if (g->status) /* it was read */
+		COUNT(stacks_gone);
+	return 0;
 }
 
 /* `start`: after the first reads of the hit's program; the others can take as long as the trap. */

@@ -110,6 +110,7 @@ static void print(FILE *out, const struct recorder_stats *stats)
 	number(out, "bad_records", seq->bad_records);
 	number(out, "stack_misses", seq->stack_misses);
 	number(out, "stack_displaced", seq->stack_displaced);
+	number(out, "stacks_gone", stats->counters.stacks_gone + seq->stacks_gone);
 	number(out, "parked", seq->parked);
 	number(out, "parked_left_out", seq->parked_left_out);
 	number(out, "text_misses", seq->text_misses);

@@ -69,6 +69,7 @@ struct sequencer_stats {
 	uint64_t window_ns;	  /* t1 - t0 */
 	uint64_t stack_misses;	  /* events whose stack is missing */
 	uint64_t stack_displaced; /* of these, those of stacks__displaced() */
+	uint64_t stacks_gone;	  /* of parks: the goroutine ran before its stack was read */
 	uint64_t parked;	  /* goroutines that wait at the start, and have a stack */
 	uint64_t parked_left_out; /* stacks of waiting goroutines that exceed the limit */
 	uint64_t text_misses;	  /* texts of annotations that are missing */

@@ -147,6 +147,7 @@ enum apply_result apply_park(struct step *st)
 	uint64_t hit = derived__sent(st->s, st->rec);
 	bool is_its_stack = !has_run_since(st, park);
 
+	st->s->stats.stacks_gone += !is_its_stack;
 	block(st, park, is_its_stack ? stack_of_hit(st, hit, park->skip) : 0);
 	if (is_its_stack && st->s->opts.between)
 		hold_stack(st, g, hit);

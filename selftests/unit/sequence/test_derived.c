@@ -312,6 +312,7 @@ TEST(no_stack_if_late)
 	machine_give(1, GT_PARK, G(3), 5, &chan_receive);
 	flush();
 	assert_non_null(strstr(m.writer.text, "m1 GoBlock \"chan receive\" -\n"));
+	assert_int_equal(sequencer__stats(m.seq)->stacks_gone, 1);
 	expect_no_repair();
 }
 
