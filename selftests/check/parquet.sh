@@ -251,6 +251,28 @@ of_sudo()
 	SUDO_UID=65534 SUDO_GID=65534 export_parquet "$short" -o "$tmp/of-root" && [ -z "$(find "$tmp/of-root" -user 65534)" ]
 }
 
+# The owner of OUT puts a link in the place of root's private directory: nothing is written where that leads, and
+# the export is complete.
+exchanged()
+{
+	local i pid traces
+
+	traces=$(by_tier 40 100 400)
+	chmod 755 "$tmp" build build/tmp
+	install -d -m 777 -o 65534 -g 65534 "$tmp/theirs" && mkdir -m 700 "$tmp/victim" && mkdir "$tmp/same" || return 1
+	for ((i = 0; i < traces; i++)); do
+		ln "$short" "$tmp/same/$i.trace" || cp "$short" "$tmp/same/$i.trace" || return 1
+	done
+	(cd "$tmp/theirs" && exec setpriv --reuid=65534 --regid=65534 --clear-groups sh -c '
+		while :; do name=$(echo .gotrace-??????) && mv "$name" away && ln -s ../victim "$name" && exit; done 2>/dev/null') &
+	pid=$!
+	background+=("$pid")
+	export_parquet "$tmp/same" -o "$tmp/theirs" || return 1
+	wait "$pid" && ls -dl "$tmp"/theirs/.gotrace-* && ls -l "$tmp/victim" || return 1
+	[ -d "$tmp/theirs/away" ] && [ -z "$(ls "$tmp/victim")" ] &&
+		[ "$(find "$tmp/theirs/runs" -name rows.parquet | wc -l)" -eq "$traces" ]
+}
+
 ktap_start
 short=$CORPUS/runs/short-$ORACLE_GO.trace
 try "build" build_reader
@@ -262,6 +284,7 @@ try "the query runs" runs
 try "the query gc-cost" gc_cost
 in_all try "the query noisy-neighbours" noisy_neighbours
 try "files belong to the user of sudo" of_sudo
+try "the private directory is exchanged" exchanged
 try "an empty table loses its file" emptied
 try "what a killed export left is removed" killed
 try "names with special characters" special_names

@@ -379,7 +379,7 @@ void engine__close(struct engine *e)
 	if (e->db)
 		duckdb.close(&e->db);
 	if (e->spill[0] && !e->lent)
-		temporary__end(e->spill);
+		temporary__end();
 	free(e);
 }
 

@@ -20,7 +20,7 @@ int parquet_place__create(struct parquet_place **ret, const char *out, struct er
 /* Removes that directory, with the files that are left in it. NULL is allowed. */
 void parquet_place__destroy(struct parquet_place *p);
 
-/* The absolute path of that directory; files in it are named as sql/parquet_tables.h does. */
+/* The path of that directory by its descriptor, see sql/temporary.h; files in it are named as sql/parquet_tables.h does. */
 const char *parquet_place__staging(const struct parquet_place *p);
 /*
  * Moves a complete file to its directory, where it replaces that of an earlier export of the trace,

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,16 +20,18 @@
 static const int ending_signals[] = { SIGHUP, SIGINT, SIGPIPE, SIGTERM };
 #define ENDING (sizeof(ending_signals) / sizeof(*ending_signals))
 
+/* The directory is only named in `base`, so that another user who exchanges it or a parent has no effect. */
 static struct {
-	int fd;		     /* holds the lock */
-	char path[PATH_MAX]; /* empty: there is none */
+	int fd;	       /* holds the lock */
+	int base;      /* the directory that it was created in */
+	char name[32]; /* there; empty: there is none */
 	struct sigaction before[ENDING];
-} on_signal;
+} temporary;
 
 /* Other threads may still add some. opendir() is not async-signal-safe. */
-static void remove_files(const char *path)
+static void remove_files(void)
 {
-	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int dir = openat(temporary.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char entries[4096] __attribute__((aligned(8)));
 	struct dirent64 *entry;
 	ssize_t len;
@@ -43,34 +46,34 @@ static void remove_files(const char *path)
 	close(dir);
 }
 
-static void remove_folder(const char *path)
+static void remove_folder(void)
 {
 	unsigned int tries = 100;
 
 	do
-		remove_files(path);
-	while (rmdir(path) && errno == ENOTEMPTY && --tries);
+		remove_files();
+	while (unlinkat(temporary.base, temporary.name, AT_REMOVEDIR) && errno == ENOTEMPTY &&
+	       --tries);
 }
 
 /* What was spilled and unfinished files may fill a disk, and must not stay. Then as without it. */
 static void end_by_signal(int sig)
 {
-	if (on_signal.path[0])
-		remove_folder(on_signal.path);
+	if (temporary.name[0])
+		remove_folder();
 	for (size_t i = 0; i < ENDING; i++)
 		if (ending_signals[i] == sig)
-			sigaction(sig, &on_signal.before[i], NULL);
+			sigaction(sig, &temporary.before[i], NULL);
 	raise(sig);
 }
 
-static void remove_on_signal(const char *path)
+static void remove_on_signal(void)
 {
 	const struct sigaction action = { .sa_handler = end_by_signal };
 
-	snprintf(on_signal.path, sizeof(on_signal.path), "%s", path);
 	for (size_t i = 0; i < ENDING; i++) {
-		sigaction(ending_signals[i], NULL, &on_signal.before[i]);
-		if (on_signal.before[i].sa_handler != SIG_IGN)
+		sigaction(ending_signals[i], NULL, &temporary.before[i]);
+		if (temporary.before[i].sa_handler != SIG_IGN)
 			sigaction(ending_signals[i], &action, NULL);
 	}
 }
@@ -117,48 +120,69 @@ static void remove_all_dead(int base, const char *prefix)
 
 /* ---- a new one ---- */
 
-/* 1: another process took it for that of a dead one before it was locked, and has removed it. */
-static int try_create(int base, const char *path, const char *prefix, char ret[PATH_MAX])
+/*
+ * Whether it is the one that was created: another user may have put a directory in its place, in which that user
+ * could put links at the names that are written.
+ */
+static bool is_private(int fd)
 {
 	struct stat st;
 
-	if (snprintf(ret, PATH_MAX, "%s/%sXXXXXX", path, prefix) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	if (!mkdtemp(ret))
+	return !fstat(fd, &st) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* 1: another process took it for that of a dead one before it was locked, and has removed it. */
+static int try_create(int base, const char *prefix, char name[sizeof(temporary.name)], int *ret)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%sXXXXXX", base, prefix);
+	if (!mkdtemp(path))
 		return -errno;
-	on_signal.fd = openat(base, strrchr(ret, '/') + 1,
-			      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (on_signal.fd < 0)
+	snprintf(name, sizeof(temporary.name), "%.31s", strrchr(path, '/') + 1);
+	*ret = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (*ret < 0)
 		return errno == ENOENT ? 1 : -errno;
-	flock(on_signal.fd, LOCK_EX); /* where locks are unsupported, no other process removes it */
-	if (!fstat(on_signal.fd, &st) && st.st_nlink)
+	flock(*ret, LOCK_EX); /* where locks are unsupported, no other process removes it */
+	if (fstat(*ret, &st) || !st.st_nlink) {
+		close(*ret);
+		return 1;
+	}
+	if (is_private(*ret))
 		return 0;
-	close(on_signal.fd);
-	return 1;
+	close(*ret);
+	return -EPERM;
 }
 
 int temporary__create(const char *path, const char *prefix, char ret[PATH_MAX], int *ret_fd)
 {
-	int base = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), err = 1;
+	char name[sizeof(temporary.name)];
+	int base = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1, err = 1;
 
 	if (base < 0)
 		return -errno;
 	remove_all_dead(base, prefix);
 	while (err > 0)
-		err = try_create(base, path, prefix, ret);
-	close(base);
+		err = try_create(base, prefix, name, &fd);
 	if (err) {
+		close(base);
 		ret[0] = '\0';
 		return err;
 	}
-	*ret_fd = on_signal.fd;
-	remove_on_signal(ret);
+	temporary.fd = fd;
+	temporary.base = base;
+	memcpy(temporary.name, name, sizeof(name));
+	remove_on_signal();
+	snprintf(ret, PATH_MAX, "/proc/self/fd/%d", fd);
+	*ret_fd = fd;
 	return 0;
 }
 
-void temporary__end(const char *path)
+void temporary__end(void)
 {
-	remove_folder(path);
-	close(on_signal.fd);
-	on_signal.path[0] = '\0';
+	remove_folder();
+	temporary.name[0] = '\0';
+	close(temporary.fd);
+	close(temporary.base);
 }

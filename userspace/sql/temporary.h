@@ -14,9 +14,12 @@
  * Creates the directory PATH/PREFIXnnnnnn, which others cannot enter. It is locked as long as the
  * process lives: those of this user whose processes were killed are removed here. SIGHUP, SIGINT,
  * SIGPIPE and SIGTERM remove it first, unless they are ignored. 0 or a negative errno, with *ret "".
+ *
+ * *ret is a path of the directory by its descriptor, /proc/self/fd/N: it names the same directory even
+ * if the owner of PATH renames it or puts another one or a link in its place.
  */
 int temporary__create(const char *path, const char *prefix, char ret[PATH_MAX], int *ret_fd);
 /* Removes it, with the files in it, and closes its descriptor. */
-void temporary__end(const char *path);
+void temporary__end(void);
 
 #endif
