@@ -136,6 +136,24 @@ planted_links()
 	roots_are "$tmp/victim" && owners_are 0:0:700 "$tmp/victims" && [ "$(cat "$tmp/victim")" = secret ]
 }
 
+# One warning, also for several files, and valid traces that root keeps
+without_chown()
+{
+	local without=(env SUDO_UID=$USER_ID SUDO_GID=$GROUP_ID setpriv --inh-caps=-chown --bounding-set=-chown)
+
+	"${without[@]}" $GOTRACE record -p "$TARGET_PID" -d 50ms -o "$home/stays.trace" --stats "$home/stays.json" 2>"$tmp/err" &&
+		warned_once && roots_are "$home"/stays.{trace,json} && build/gotrace check "$home/stays.trace" || return 1
+	"${without[@]}" $GOTRACE record -p "$TARGET_PID" -d 2500ms --rotate 1s -o "$home/stay" 2>"$tmp/err" && warned_once &&
+		roots_are "$home"/stay/*.trace && build/gotrace check "$home"/stay/*.trace
+}
+
+warned_once()
+{
+	cat "$tmp/err"
+	[ "$(grep -c warning "$tmp/err")" -eq 1 ] &&
+		grep -qF "warning: output files belong to root, because they cannot be given to user $USER_ID: Operation not permitted; run 'sudo chown \"\$USER\" FILE'" "$tmp/err"
+}
+
 # FILE PATTERN: gotrace, which the user runs
 denied()
 {
@@ -171,5 +189,6 @@ try "files of gotrace" of_gotrace
 try "in a directory of another user, root keeps the files" elsewhere
 try "SUDO_UID and SUDO_GID must be valid numbers" only_valid_numbers
 try "links to files of root do not change their owner" planted_links
+try "without CAP_CHOWN root keeps the files, with one warning" without_chown
 try "gotrace names the owner of a file that it may not read, and the remedy" owner_and_remedy
 ktap_end

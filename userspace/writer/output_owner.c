@@ -47,6 +47,19 @@ bool output_owner__is_set(void)
 	return find(&owner);
 }
 
+/* Once: what prevents it for one file prevents it for the next ones. Some file systems have one owner for all files. */
+static void warn(int fd, uid_t uid, int err)
+{
+	static bool warned;
+	struct stat st;
+
+	if ((fstat(fd, &st) || st.st_uid != uid) &&
+	    !__atomic_exchange_n(&warned, true, __ATOMIC_RELAXED))
+		log__msg("warning: output files belong to root, because they cannot be given to "
+			 "user %u: %s; run 'sudo chown \"$USER\" FILE'",
+			 uid, strerror(err));
+}
+
 void output_owner__give(int fd, int dir)
 {
 	struct owner owner;
@@ -54,7 +67,7 @@ void output_owner__give(int fd, int dir)
 
 	if (find(&owner) && !fstat(dir, &st) && st.st_uid == owner.uid &&
 	    fchown(fd, owner.uid, owner.gid))
-		log__debug("cannot give an output file to user %u: %s", owner.uid, strerror(errno));
+		warn(fd, owner.uid, errno);
 }
 
 /* Whether the directory was created since `begin`, by root. */

@@ -19,7 +19,7 @@ bool output_owner__is_set(void);
 
 /*
  * Gives the open file, which the caller has just created (O_EXCL), in the directory that `dir` is a
- * descriptor of. On failure root keeps the file: it is written all the same.
+ * descriptor of. On failure root keeps the file, which is written all the same; the first time a warning is printed.
  */
 void output_owner__give(int fd, int dir);
 
