@@ -125,11 +125,11 @@ static int attach_sites(struct hits *h, struct error *error)
 			error);
 	for (unsigned int i = 0; i < h->sites && !err; i++) {
 		LIBBPF_OPTS(bpf_uprobe_opts, one, .bpf_cookie = h->cookie[i]);
+		struct bpf_link *link = bpf_program__attach_uprobe_opts(program, h->pid, h->path,
+									h->offset[i], &one);
 
-		err = keep(h,
-			   bpf_program__attach_uprobe_opts(program, h->pid, h->path, h->offset[i],
-							   &one),
-			   error);
+		err = link ? keep(h, link, error) :
+			     probes__explain_perf_uprobes(-errno, error, "cannot count hits");
 	}
 	return err;
 }

@@ -65,6 +65,8 @@ int probes__without_kernel(struct probes *p, int err, struct error *error, const
 void probes__log_libbpf(void);
 /* Sets the reason of a failure to do `what`, with the remedy. Returns err. */
 int probes__explain(int err, struct error *error, const char *what);
+/* Sets the reason why a uprobe could not be attached by a perf event. Returns err. */
+int probes__explain_perf_uprobes(int err, struct error *error, const char *what);
 /* The program that the sites of a probe run; some programs are for several probes. */
 struct bpf_program *probes__program_of(const struct gotrace_bpf *skel, enum gt_probe probe);
 /* Whether system calls of goroutines are seen by the kernel's tracepoints, not by probes. */

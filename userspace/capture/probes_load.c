@@ -12,12 +12,15 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include <linux/capability.h>
+
 #include <bpf/libbpf.h>
 
 #include "capture/kernel_probes.h"
 #include "capture/kmod.h"
 #include "capture/probes_impl.h"
 #include "capture/sampler.h"
+#include "lib/capability.h"
 #include "lib/log.h"
 #include "target/arch/arch.h"
 
@@ -60,6 +63,19 @@ int probes__explain(int err, struct error *error, const char *what)
 		return error__set(error, err, "%s: the kernel is older than Linux 6.1", what);
 	return error__set(error, err, "%s: %s%s", what, strerror(-err),
 			  log__verbose() ? "" : " (--verbose shows the kernel's log)");
+}
+
+int probes__explain_perf_uprobes(int err, struct error *error, const char *what)
+{
+	if ((err == -EPERM || err == -EACCES) && capability__has(CAP_PERFMON) &&
+	    !capability__has(CAP_SYS_ADMIN))
+		return error__set(
+			error, err,
+			"%s: not permitted; this kernel permits uprobes by perf events "
+			"(--force-perf-uprobes, or before Linux 6.10) with CAP_SYS_ADMIN only: "
+			"run as root, or with CAP_BPF, CAP_SYS_ADMIN and CAP_SYS_PTRACE",
+			what);
+	return probes__explain(err, error, what);
 }
 
 struct bpf_program *probes__exec_program(const struct probes *p)

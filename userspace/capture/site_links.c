@@ -5,15 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <linux/capability.h>
-
 #include <bpf/libbpf.h>
 
 #include "capture/detach.h"
 #include "capture/probes.h"
 #include "capture/probes_impl.h"
 #include "capture/site_links.h"
-#include "lib/capability.h"
 
 #include "gotrace.skel.h"
 
@@ -90,15 +87,8 @@ static int keep(struct site_links *l, struct bpf_link *link, const struct site *
 		return error__set(error, err, "process %d ended while probes were being attached",
 				  l->opts->pid);
 	snprintf(what, sizeof(what), "cannot attach a probe to %s", site->func);
-	if ((err == -EPERM || err == -EACCES) && !l->multi && capability__has(CAP_PERFMON) &&
-	    !capability__has(CAP_SYS_ADMIN))
-		return error__set(
-			error, err,
-			"%s: not permitted; this kernel permits uprobes by perf events "
-			"(--force-perf-uprobes, or before Linux 6.10) with CAP_SYS_ADMIN only: "
-			"run as root, or with CAP_BPF, CAP_SYS_ADMIN and CAP_SYS_PTRACE",
-			what);
-	return probes__explain(err, error, what);
+	return l->multi ? probes__explain(err, error, what) :
+			  probes__explain_perf_uprobes(err, error, what);
 }
 
 /*
