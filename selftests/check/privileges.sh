@@ -190,6 +190,55 @@ user_uses_perf_uprobes()
 		user_records --force-perf-uprobes -p "$USERS_PID" -d 300ms
 }
 
+# The release of the kernel selects how sites are attached: this one is too old for a single call.
+user_measures_by_perf_uprobes()
+{
+	doctor cap_bpf,cap_perfmon,cap_sys_ptrace || return 1
+	grep 'privilege cap_sys_admin is missing' "$tmp/doctor" || return 0
+	! "${as_user[@]}" setarch --uname-2.6 "$user/gotrace-bpf" record -v -p "$USERS_PID" -d 100ms -o "$user/y.trace" >"$tmp/measured" 2>&1 || return 1
+	cat "$tmp/measured"
+	grep 'cannot count hits: not permitted; this kernel permits uprobes by perf events .* CAP_SYS_ADMIN only' "$tmp/measured"
+}
+
+# --- programs of a third user, one of which other users cannot read
+
+start_others()
+{
+	install -m 755 "$user/tiny" "$user/public" && install -m 700 -o 1 "$user/tiny" "$user/unreadable" || return 1
+	setpriv --reuid 1 --regid 1 --clear-groups "$user/public" -duration 300s >"$tmp/public.out" 2>&1 &
+	PUBLIC_PID=$!
+	setpriv --reuid 1 --regid 1 --clear-groups "$user/unreadable" -duration 300s >"$tmp/unreadable.out" 2>&1 &
+	UNREADABLE_PID=$!
+	background+=("$PUBLIC_PID" "$UNREADABLE_PID")
+	wait_until 20 grep -q pid "$tmp/public.out" && wait_until 20 grep -q pid "$tmp/unreadable.out"
+}
+
+user_refused() # PATTERN ARGUMENT...
+{
+	refused 1 "$1" "${as_user[@]}" "$user/gotrace-bpf" record -d 300ms -o "$user/y.trace" "${@:2}"
+}
+
+inline_is() # PATTERN PID: what doctor reports of inline probes
+{
+	"${as_user[@]}" "$user/gotrace-bpf" doctor -p "$2" | tr -s '\n ' ' ' | grep -E "$1"
+}
+
+user_records_others()
+{
+	local own=cap_bpf,cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore
+
+	doctor $own && user_records -p "$PUBLIC_PID" -d 300ms && user_records --cpu-profile -p "$PUBLIC_PID" -d 300ms &&
+		user_refused 'no permission to read the program of process [0-9]+: .* CAP_DAC_READ_SEARCH' -p "$UNREADABLE_PID" &&
+		doctor $own,cap_dac_read_search && user_records -p "$UNREADABLE_PID" -d 300ms || return 1
+	[ "$(uname -m)" = x86_64 ] || return 0
+	user_refused 'another user, so inline probes also require CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH and CAP_KILL' \
+		-p "$PUBLIC_PID" --probes=inline && inline_is 'note inline process [0-9]+ belongs to another user' "$PUBLIC_PID" &&
+		doctor $own,cap_dac_override,cap_dac_read_search,cap_kill || return 1
+	! inline_is 'ok inline record' "$PUBLIC_PID" || {
+		user_records --probes=inline -p "$PUBLIC_PID" -d 300ms && user_records --probes=inline -p "$UNREADABLE_PID" -d 300ms
+	}
+}
+
 start_user()
 {
 	user=$(mktemp -d /tmp/gotrace-user.XXXXXX) && trap 'rm -rf "$user"; ktap_cleanup' EXIT && chmod 755 "$user" &&
@@ -214,5 +263,7 @@ if try "libcap is installed" locked selftests/deps.sh libcap2-bin && try "a prog
 	try "doctor names what an ordinary user lacks" user_has_nothing
 	try "the command that doctor prints is sufficient" user_has_what_doctor_prints
 	try "uprobes by perf events" user_uses_perf_uprobes
+	try "uprobes by perf events that measure what a hit takes" user_measures_by_perf_uprobes
+	try "programs of a third user" start_others && try "an ordinary user records them" user_records_others
 fi
 ktap_end

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "inline/choose.h"
@@ -129,6 +130,24 @@ static int check_shadow_stack(const struct process *proc, struct error *error)
 	return error__set(error, -ENOTSUP,
 			  "process %d has a shadow stack, which inline probes do not support; "
 			  "record with --probes=uprobe",
+			  proc->pid);
+}
+
+/* To write its memory, to read what its threads wait in, and to pass a signal on: by /proc and tgkill(2). */
+static int check_owner(const struct process *proc, struct error *error)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", proc->pid);
+	if (stat(path, &st) || st.st_uid == geteuid() ||
+	    (capability__has(CAP_DAC_OVERRIDE) && capability__has(CAP_DAC_READ_SEARCH) &&
+	     capability__has(CAP_KILL)))
+		return 0;
+	return error__set(error, -EPERM,
+			  "process %d belongs to another user, so inline probes also require "
+			  "CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH and CAP_KILL; record with "
+			  "--probes=uprobe",
 			  proc->pid);
 }
 
@@ -261,7 +280,7 @@ int inline_process__check(const struct process *proc, const struct elf_image *el
 {
 	int (*const checks[])(const struct process *, struct error *) = {
 		check_tracer,	    check_stopped,    check_frozen, check_claim,
-		check_shadow_stack, check_privileges, check_proc,
+		check_shadow_stack, check_privileges, check_owner,  check_proc,
 	};
 	int err = 0;
 

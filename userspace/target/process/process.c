@@ -149,6 +149,13 @@ static int open_exe(struct process *proc, struct error *error)
 	}
 	if (proc->exe_fd >= 0)
 		return 0;
+	/* With a name the process may be inspected, so that the mode of the file is the reason. */
+	if (proc->exe_fd == -EACCES && n > 0 && !capability__has(CAP_DAC_READ_SEARCH) &&
+	    !capability__has(CAP_DAC_OVERRIDE))
+		return error__set(error, -EPERM,
+				  "no permission to read the program of process %d: run as root, "
+				  "or with CAP_DAC_READ_SEARCH",
+				  proc->pid);
 	if (proc->exe_fd == -EACCES || proc->exe_fd == -EPERM)
 		return error__set(
 			error, -EPERM, "no permission to inspect process %d: %s", proc->pid,
