@@ -1,5 +1,5 @@
 #!/bin/bash
-# timeout: 900
+# timeout: 1500
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/check/fidelity.sh
 # The recorder in a PID namespace of its own: other test scripts run within one, among them the
 # comparison with the program's own trace, which has each thread's number in that namespace; also in a
@@ -23,26 +23,30 @@ in_namespace() # SCRIPT [GO...]
 	all_passed "$tmp/$1.out"
 }
 
-# In a container with PID, mount and network namespaces of its own, in which this tree has its own path
-in_a_container()
+# In a container with PID, mount, network and cgroup namespaces of its own, in which this tree has its own path;
+# its cgroups are of version 2.
+in_a_container() # SCRIPT
 {
-	local bundle=$tmp/bundle capabilities
+	local bundle=$tmp/bundle.$1 cgroups capabilities
 
+	cgroups=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)
 	capabilities=$(capsh --decode="$(sed -n 's/^CapBnd:\t//p' /proc/self/status)" | sed 's/.*=//') || return 1
 	mkdir -p "$bundle/rootfs" "$bundle/upper" && runc spec -b "$bundle" && jq \
-		--arg top "$PWD" --arg go "$ORACLE_GO" --arg capabilities "${capabilities^^}" '
+		--arg top "$PWD" --arg script "$1" --arg go "$ORACLE_GO" --arg capabilities "${capabilities^^}" --arg cgroups "$cgroups" '
 		.process.terminal = false | .process.noNewPrivileges = false | .process.cwd = $top | .root.readonly = false |
-		.process.args = ["bash", "selftests/check/fidelity.sh"] | del(.process.rlimits) |
+		.process.args = ["bash", "selftests/check/\($script).sh"] | del(.process.rlimits) |
 		.process.env += ["TIER=check", "TARGET_GOS=\($go)", "HOME=\(env.HOME)", "PATH=\(env.PATH)"] |
 		.process.capabilities |= map_values($capabilities | split(",")) | del(.linux.seccomp) |
-		.linux.namespaces = [("pid", "mount", "network", "ipc", "uts") | { type: . }] |
-		.mounts += [{ destination: $top, type: "bind", source: $top, options: ["bind", "rw"] }]' \
+		.linux.namespaces = [("pid", "mount", "network", "ipc", "uts", "cgroup") | { type: . }] |
+		.mounts |= map(select(.destination != "/sys/fs/cgroup")) |
+		.mounts += [{ destination: "/sys/fs/cgroup", type: "bind", source: $cgroups, options: ["bind", "rw"] },
+			{ destination: $top, type: "bind", source: $top, options: ["bind", "rw"] }]' \
 		"$bundle/config.json" >"$tmp/config.json" && mv "$tmp/config.json" "$bundle/config.json" || return 1
 	# shellcheck disable=SC2016 # the inner shell expands them
 	unshare --mount bash -c 'mount -t tmpfs none "$1/upper" && mkdir "$1/upper/up" "$1/upper/work" &&
 		mount -t overlay -o "lowerdir=/,upperdir=$1/upper/up,workdir=$1/upper/work" none "$1/rootfs" &&
-		runc --root "$1/upper/state" run -b "$1" "gotrace-bpf-$$"' - "$PWD/$bundle" >"$tmp/container.out" 2>&1
-	all_passed "$tmp/container.out"
+		runc --root "$1/upper/state" run -b "$1" "gotrace-bpf-$$"' - "$PWD/$bundle" >"$tmp/$1.out" 2>&1
+	all_passed "$tmp/$1.out"
 }
 
 # --- within: this script, as the first process of a namespace, runs one function
@@ -148,8 +152,11 @@ try "a user namespace of its own is refused" not_started 'gotrace-bpf is in a us
 	unshare --user --map-root-user
 try "/proc of another PID namespace is refused" not_started '/proc is missing, or of another PID namespace' \
 	unshare --pid --fork --kill-child
-in_all try "runc is installed" locked selftests/deps.sh runc libcap2-bin && in_all try "in a container" in_a_container
-for script in inline labels flight serve cpu_profile; do
+in_all try "runc is installed" locked selftests/deps.sh runc libcap2-bin
+for script in fidelity inline targets; do
+	in_all try "check/$script in a container" in_a_container $script
+done
+for script in labels flight serve cpu_profile triggers; do
 	in_all try "check/$script in a PID namespace" in_namespace $script
 done
 ktap_end
