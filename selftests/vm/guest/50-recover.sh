@@ -179,9 +179,32 @@ unload_refused()
 		$GOTRACE recover held --discard
 }
 
+# As the first process of a PID namespace: the events have the numbers of that namespace, in which the program counts
+# them, and the flight recorder outlives it. Recovered outside.
+in_namespace()
+{
+	unshare --pid --fork --kill-child --mount-proc bash selftests/vm/guest/50-recover.sh within "$tmp" &&
+		[ "$(box namespace '.owner == null and .ended')" = true ] && recover namespace truth-namespace
+}
+
+record_within()
+{
+	start_target truth "$ORACLE_GO" && record namespace && wait_until 30 has_checkpoint namespace &&
+		tell_target start && expect_target done 120 || return 1
+	target_result >"$VM_SHARE/truth-namespace.done"
+	kill_daemon && stop_target
+}
+
+if [ "${1-}" = within ]; then
+	tmp=$2 background=() stretch=$(slowness)
+	record_within
+	exit
+fi
+
 ktap_start
 try "recover after kill -9, the target alive" counted alive alive
 try "recover after kill -9, the target dead" counted dead dead
+try "recover after kill -9 in a PID namespace" in_namespace
 try "recover has the names of blocked goroutines" names
 try "a server" start_server
 try "recover from rings that wrapped: the last moments before kill -9" last_moments
