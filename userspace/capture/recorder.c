@@ -123,11 +123,16 @@ static int handle_losses(struct recorder *r, uint64_t now)
 	return err ? err : resync__step(r->resync, now, r->watermark, r->sink);
 }
 
-/* After an exec, records are of another program: the stream ends at r->exec_time. */
+/*
+ * After an exec, records are of another program: the stream ends at r->exec_time. Records after T1,
+ * which are read until the probes are detached, are not applied.
+ */
 static int handle_watermark(struct recorder *r, uint64_t watermark)
 {
 	int err;
 
+	if (r->t1 && watermark > r->t1)
+		watermark = r->t1;
 	if (watermark <= r->watermark || r->exec_time)
 		return 0;
 	r->watermark = watermark;

@@ -80,6 +80,7 @@ static void begin_window(struct recorder *r)
 	for (; now < r->begins; now = clock__now())
 		usleep((useconds_t)((r->begins - now) / 1000 + 1));
 	r->t0 = r->housekeeping = now;
+	r->t1 = 0;
 	r->ends = r->length ? r->t0 + r->length : 0;
 	recorder__begin_samples(r);
 	recorder__begin_budget(r);
