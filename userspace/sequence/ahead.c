@@ -72,6 +72,7 @@ bool ahead__apply(struct sequencer *s, const struct thread *t, const struct gt_r
 	s->hold.waiting = NULL;
 	if (result == WAIT)
 		return false;
+	s->stats.records++;
 	merge__take(next);
 	other->searched = 0;
 	return true;

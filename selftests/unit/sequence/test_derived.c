@@ -242,10 +242,16 @@ TEST(ended_and_used_again_meanwhile)
 	expect_no_repair();
 }
 
-/* It even ended elsewhere: then its thread cannot tell that it had parked here. */
+/*
+ * It even ended elsewhere: then its thread cannot tell that it had parked here. Its end, which is
+ * applied before its turn, is counted as the other records are.
+ */
 TEST(ended_elsewhere)
 {
+	uint64_t before;
+
 	two_running(RELEASE);
+	before = stats()->records;
 	ready(2, 1);
 	late_park(2, 2);
 	execute(2, 1);
@@ -257,6 +263,7 @@ TEST(ended_elsewhere)
 	       "m2 GoStart g1 #3\n"
 	       "m2 GoDestroy\n"
 	       "m1 GoStart g3 #1\n");
+	assert_int_equal(stats()->records - before, 6);
 	expect_no_repair();
 }
 
