@@ -56,6 +56,7 @@ check_lossy() # RECORD OPTIONS
 		build/reference/truth "$RECORDED" "$tmp/lossy.done" &&
 		build/reference/alive "$RECORDED" "$tmp/lossy.done" &&
 		late_stacks && same_by_replay "$1" &&
+		python3 -B selftests/rawfile.py stats "$tmp/lossy.raw" "$tmp/lossy.json" &&
 		jq -c '{lost, gaps, resnapshots, corrected, repairs}' "$tmp/lossy.json"
 }
 

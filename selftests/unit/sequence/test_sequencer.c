@@ -291,6 +291,21 @@ TEST(holes_and_losses)
 	assert_int_equal(stats()->lost_by_kind[GT_READY], 3);
 }
 
+/* Of three events one has its stack; that of the second was not sent, that of the third has lost its place. */
+TEST(missing_stacks)
+{
+	two_running("go1.25.3");
+	send_stack(m.now);
+	machine_give(1, GT_CREATE, G(9), 6, &(struct gt_create){ .goid = 9 });
+	machine_give(1, GT_SYSCALL_ENTER, G(1), 5, "");
+	machine_give(2, GT_SYSCALL_ENTER, G(2), GT_STACK_NUMBER(5, 0x7fff), "");
+	assert_int_equal(sequencer__finish(m.seq, m.now), 0);
+	assert_string_equal(m.writer.text, "m1 GoCreate g9 - -\nm1 GoSyscallBegin #2 f21\n"
+					   "m2 GoSyscallBegin #2 -\nclose\n");
+	assert_int_equal(stats()->stack_misses, 2);
+	assert_int_equal(stats()->stack_displaced, 1);
+}
+
 /* The writer's error is returned by each later call. */
 TEST(errors_stick)
 {
