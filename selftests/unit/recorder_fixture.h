@@ -46,6 +46,7 @@ static struct {
 	/* the sink */
 	struct writer_stats written;
 	uint64_t watermark, watermarks, t1, began;
+	uint64_t recorded_at; /* the latest change of the event sets */
 	int start_error, begin_error, create_error;
 	uint64_t lost[GT_KIND_END];
 	uint64_t given[2], given_at, given_after; /* the snapshots; watermark before them */
@@ -263,6 +264,7 @@ STUB(int, probes__present, (const struct probes *), 0)
 int sink__recorded(struct sink *s, uint64_t time, const struct gt_recorded *recorded)
 {
 	assert_true(time > t.watermark);
+	t.recorded_at = time;
 	note("recorded%x", recorded->sets);
 	return 0;
 }

@@ -391,6 +391,7 @@ static int end(struct recorder *r)
 		err = recorder__note_samples(r);
 	if (!err)
 		end_earlier(r);
+	recorder__end_pause(r, r->t1);
 	if (r->inl)
 		inline_probes__remove(r->inl);
 	if (!err && r->inl)

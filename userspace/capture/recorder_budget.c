@@ -87,6 +87,13 @@ static void measure(struct recorder *r, uint64_t now, struct budget_use *ret)
 
 /* ---- changes ---- */
 
+void recorder__end_pause(struct recorder *r, uint64_t now)
+{
+	if (r->overhead.paused_at && now > r->overhead.paused_at)
+		r->stats->overhead_paused_ns += now - r->overhead.paused_at;
+	r->overhead.paused_at = 0;
+}
+
 static void report_change(const struct recorder *r, unsigned int sets)
 {
 	unsigned int before = r->overhead.recorded;
@@ -158,7 +165,7 @@ static int resume(struct recorder *r, unsigned int sets)
 	err = recorder__note_plugins(r, plugins, r->overhead.paused_at, clock__now());
 	if (err)
 		return err;
-	r->stats->overhead_paused_ns += clock__now() - r->overhead.paused_at;
+	recorder__end_pause(r, clock__now());
 	err = write_change(r, sets, clock__now());
 	return err ? err : probes__present(r->probes);
 }

@@ -85,7 +85,7 @@ struct recorder {
 		double trap_ns;	       /* of a hit in the target, without what its program does */
 		double stepped_ns;     /* the same of a single-stepped one, in a loop; 0: unknown */
 		uint64_t cpu_read;     /* when the target's CPU time was read */
-		uint64_t paused_at;
+		uint64_t paused_at;    /* when the pause began; 0: there is none */
 	} overhead;
 };
 
@@ -101,6 +101,8 @@ void recorder__begin_budget(struct recorder *r);
 /* Once per iteration of the loop, after the drain. 0 or a negative errno, with or without a reason. */
 int recorder__keep_budget(struct recorder *r, uint64_t now);
 bool recorder__is_paused(const struct recorder *r);
+/* The pause, if there is one, is over: the probes are attached again, or the recording ends. */
+void recorder__end_pause(struct recorder *r, uint64_t now);
 
 /*
  * Moves the records that have arrived to the sink and sets r->watermark: their number or a negative

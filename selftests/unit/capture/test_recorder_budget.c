@@ -73,6 +73,7 @@ TEST(ends_in_a_pause)
 	assert_int_equal(t.committed, 0);
 	assert_int_equal(t.stats.overhead_changes, 1);
 	assert_true(t.t1 < T0 + 40 * SECOND);
+	assert_int_equal(t.stats.overhead_paused_ns, t.t1 - t.recorded_at);
 	assert_non_null(strstr(fake.text, "finish commit"));
 }
 
@@ -95,5 +96,7 @@ TEST(stopped_in_a_pause)
 	assert_int_equal(run(), 0);
 	assert_int_equal(t.stats.overhead_pauses, 1);
 	assert_int_equal(t.t1, T0 + 3 * SECOND);
+	assert_true(t.recorded_at < t.t1);
+	assert_int_equal(t.stats.overhead_paused_ns, t.t1 - t.recorded_at);
 	assert_int_equal(t.committed, 0);
 }
