@@ -20,6 +20,7 @@ RECORDS, WATERMARK, SNAPSHOT, LOST, FRAMES, END, RESNAPSHOT, CLOCK = range(1, 9)
 CALLS_ONLY = 4
 OWN_RINGS = 125  # this ring and those after it have records of the recorder itself
 DERIVED_NS_MAX = 65535 + 64  # by which a transition may be earlier than the hit that reports it
+SECOND_NS = 1_000_000_000
 LATE_NS = 20_000_000  # a recorder that is starved waits for a CPU for most of such a time between two drains
 
 Record = collections.namedtuple("Record", "time tid kind cpu object stack seq payload")
@@ -44,7 +45,7 @@ SIZES["yield"] = 8
 
 
 class Raw:
-    """The chunks of a file. The member `at` of a snapshot is the number of watermarks before it."""
+    """The chunks of a file. The member `at` of a snapshot is the number of watermarks before it, as is the key of `counted`."""
 
     def __init__(self, path):
         data = open(path, "rb").read()
@@ -52,7 +53,7 @@ class Raw:
         if magic != b"GOTRRAW\0" or version != 3:
             raise ValueError(f"{path}: not a raw input file")
         self.rings, self.watermarks, self.snapshots, self.pairs = collections.defaultdict(list), [], [], []
-        self.lost, self.end, self.bad = {}, None, 0
+        self.lost, self.counted, self.end, self.bad = {}, collections.Counter(), None, 0
         at = size
         while at + 8 <= len(data):
             kind, length = struct.unpack_from("<II", data, at)
@@ -69,6 +70,7 @@ class Raw:
             (self.snapshots if kind == SNAPSHOT else self.pairs).append(found)
         elif kind == LOST:
             number, count = struct.unpack_from("<QQ", data)
+            self.counted[len(self.watermarks)] += count - self.lost.get(number, 0)
             self.lost[number] = count
         elif kind == END:
             self.end, = struct.unpack_from("<Q", data)
@@ -111,10 +113,13 @@ def bpf_rings():
 
 
 def facts_of(raw):
-    counts, inline, records, holes, gaps = collections.Counter(), 0, [0, 0], 0, 0
+    """Returns the least and the greatest value of two figures, and the values of others. Stacks that are lost do not count
+    as records of inline probes."""
+    counts, inline, inline_holes, records, holes, gaps = collections.Counter(), 0, 0, [0, 0], 0, 0
     for ring, found in raw.rings.items():
         missing, places = holes_of(found)
         holes, gaps = holes + missing, gaps + places
+        inline_holes += missing if bpf_rings() <= ring < OWN_RINGS else 0
         for record in found:
             name = NAMES[record.kind]
             if ring < OWN_RINGS:
@@ -122,7 +127,8 @@ def facts_of(raw):
                 inline += ring >= bpf_rings() and name != "stack"
             for i, parts in enumerate(parts_in_window(raw, record, name)):
                 records[i] += parts
-    return records, {"records_by_kind": dict(counts), "inline_records": inline, "holes": holes, "gaps": gaps,
+    inline_lost = max(0, inline_holes - raw.lost.get(NUMBERS["stack"], 0)), inline_holes
+    return {"records": records, "inline_lost": inline_lost}, {"records_by_kind": dict(counts), "inline_records": inline, "holes": holes, "gaps": gaps,
                      "bad_records": raw.bad, "window_ns": raw.end - raw.t0, "resnapshots": len(raw.pairs) // 2}
 
 
@@ -145,11 +151,18 @@ def parts_in_window(raw, record, name):
 
 
 def stats(raw, have):
-    (least, most), want = facts_of(raw)
-    print(" ".join(f"{name}={count}" for name, count in want.items() if name != "records_by_kind"), f"records={least} to {most}")
+    """Records that the recorder itself had no space for are in the file; they are lost without being counted by probes."""
+    bounds, want = facts_of(raw)
+    left_out = have["lost"] - sum(raw.lost.values())
+    bounds["records"] = [count - left_out for count in bounds["records"]]
+    want["holes"] += left_out
+    if left_out:
+        bounds["gaps"] = 1, want.pop("gaps") + left_out
+    print(" ".join(f"{name}={count}" for name, count in want.items() if name != "records_by_kind"), bounds, f"left_out={left_out}")
     yield from (f"{name} is {have[name]}, counted {count}" for name, count in want.items() if have[name] != count)
-    if not least <= have["records"] <= most:
-        yield f"records is {have['records']}, counted {least} to {most}"
+    for name, (least, most) in bounds.items():
+        if not least <= have[name] <= most:
+            yield f"{name} is {have[name]}, counted {least} to {most}"
 
 
 def outside(have, name, least, most):
@@ -169,13 +182,24 @@ def initial(raw, have):
 
 
 def starved(raw, have):
-    """The time without a CPU is a part of the longer ones between two watermarks, each the begin of a drain."""
+    """The time without a CPU is a part of the longer ones between two watermarks, each the begin of a drain. Losses that
+    are counted within a second after such a time are due to it; the count is between its drain and the next one."""
     times = [raw.t0] + raw.watermarks
     late = [b - a for a, b in zip(times, times[1:]) if b - a >= LATE_NS]
     yield from outside(have, "starved_longest_ms", LATE_NS / 2, max(late, default=0))
     yield from outside(have, "starved_total_ms", have["starved"] * LATE_NS / 2, sum(late))
     if not 0 < have["starved"] <= len(late):
         yield f"starved {have['starved']} times, but {len(late)} times between two watermarks are long"
+    surely, perhaps, latest = 0, 0, -SECOND_NS
+    for i in range(1, len(times)):
+        latest = times[i] if times[i] - times[i - 1] >= LATE_NS else latest
+        perhaps += raw.counted[i] if times[i] - latest <= SECOND_NS else 0
+        surely += raw.counted[i] if i + 1 < len(times) and times[i + 1] - latest <= SECOND_NS else 0
+    if have["starved"] < len(late):
+        surely = 0  # the recorder had a CPU in some of them
+    print(f"starved_lost: {have['starved_lost']} of {surely} to {perhaps}; {have['starved']} times, {len(late)} long")
+    if not surely <= have["starved_lost"] <= perhaps:
+        yield f"starved_lost is {have['starved_lost']}, counted {surely} to {perhaps}"
 
 
 def main():

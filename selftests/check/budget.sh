@@ -56,6 +56,29 @@ counted()
 
 pauses_of() { jq -c '[., .[1:]] | transpose | map(select(.[0].sets == "" and .[1])) | map([.[0].time, .[1].time])' "$tmp/$1.changes"; }
 
+# NAME: the length of all pauses is that between their records in the trace, the last one up to its end. A busy machine
+# may suspend the recorder between the end of a pause and its record.
+paused()
+{
+	local end
+
+	end=$(build/gotrace stat --json "$tmp/$1.trace" | jq '.start + .duration') &&
+		jq --argjson until "$end" '[., .[1:] + [{time: $until}]] | transpose | map(select(.[0].sets == "") | .[1].time - .[0].time) | add // 0' \
+			"$tmp/$1.changes" >"$tmp/paused" || return 1
+	jq -e --argjson ns "$(cat "$tmp/paused")" --argjson late "$(stretched 20ms | tr -d ms)" '[.overhead_paused_ms, $ns / 1e6] | debug |
+		.[0] <= .[1] + 0.1 and .[0] >= .[1] - $late' "$tmp/$1.json"
+}
+
+# NAME: of events of set sched alone the model has a hit and its stack, and the recorder prints what a hit takes here.
+cost()
+{
+	local hit
+
+	hit=$(sed -n 's/.*overhead: a hit takes \([0-9]*\) ns in the program.*/\1/p' "$tmp/$1.out") &&
+		jq -e --argjson hit "$hit" '[.overhead_ns, .probe_hits * $hit * (1 + (130 + 120) / 400)] | debug |
+			.[0] > 1e6 and .[0] > .[1] * 0.97 and .[0] < .[1] * 1.03' "$tmp/$1.json"
+}
+
 # NAME: the trace states that nothing is known of each pause, and has no event of goroutines in it. A generation
 # that begins in a pause states what was so before: that is none.
 nothing_in_pauses()
@@ -131,7 +154,10 @@ in_order()
 }
 
 rises() { recorded rises "--max-overhead=2%" 300:2s,10000:6s,300:30s && events_of rises; }
-ample() { recorded ample "--max-overhead=6400%" 3000:2s && [ "$(jq length "$tmp/ample.changes")" = 0 ] && replays ample; }
+ample() { recorded ample "-v --events=sched --max-overhead=6400%" 3000:2s && [ "$(jq length "$tmp/ample.changes")" = 0 ] && replays ample; }
+
+# It ends in a pause.
+ends() { recorded ends "--max-overhead=0.2%" 10000:4s && counted ends && jq -e '.[-1].sets == ""' "$tmp/ends.changes"; }
 
 # The program uses little CPU time: a share of that is less than one of a CPU.
 of_target()
@@ -157,6 +183,8 @@ rising()
 	note "$(grep overhead "$tmp/rises.json")"
 	try "each change is reported, and in the trace" counted rises
 	try "event sets are left out in order, and recorded again" in_order rises
+	try "the length of the pauses" paused rises
+	note "$(grep DEBUG "$tmp/try.out")"
 	try "a pause has no events, and is marked" nothing_in_pauses rises
 	try "what is recorded is complete" complete rises
 	note "$(tail -n 1 "$tmp/try.out")"
@@ -169,6 +197,11 @@ ktap_start
 try "invalid values and combinations are rejected" usage
 in_all rising # 40 s
 try "with an ample budget nothing changes" ample
+try "the cost is that of the model" cost ample
+note "$(grep DEBUG "$tmp/try.out")"
 try "a share of the program's CPU time" of_target
+try "a recording that ends in a pause" ends
+try "the length of its pauses" paused ends
+note "$(grep DEBUG "$tmp/try.out")"
 try "the flight recorder" flight
 ktap_end

@@ -2,7 +2,7 @@
 # parallel
 # timeout: 900
 # long: 900
-# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/inline selftests/company
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/inline selftests/company selftests/rawfile.py selftests/recorder_calls.py
 # Inline probes: the trace is the program's own, its code is restored to the byte after each of many
 # attachments and after kill -9 of the recorder and of its guardian at any time, and each reason to
 # refuse is provoked. check-long has more attachments and kills.
@@ -31,6 +31,25 @@ known_counts() # GO PROGRAM
 {
 	record_target "$2" "$1" "$EVERY_EVENT --probes=inline" &&
 		build/reference/truth "$RECORDED" "$tmp/$2.done"
+}
+
+# Records are those of the raw input, and lost ones the missing numbers of their rings, which are too small while the
+# recorder is stopped. The rings are the memory that the program shares; strace shows how long its thread was held.
+statistics()
+{
+	local recorder rings
+
+	start_target lossy "$1" -load "$(stretched 1s)" -quiet 1s || return 1
+	start_background strace -f -T --absolute-timestamps=format:unix,precision:ns -e trace=ptrace -o "$tmp/calls" \
+		$GOTRACE record -p "$TARGET_PID" -o "$tmp/inline.trace" --stats "$tmp/inline.json" --save-input "$tmp/inline.raw" --probes=inline
+	recorder_is_live && recorder=$(pgrep -P "$BACKGROUND_PID") && tell_target start || return 1
+	rings=$(awk '$2 == "rw-s" && $6 == "/dev/zero" { split($1, range, "-"); print "0x" range[1], "0x" range[2] }' "/proc/$TARGET_PID/maps")
+	kill -STOP "$recorder" && pause 1000 && kill -CONT "$recorder" && expect_target done 120 && kill -INT "$recorder" || return 1
+	wait "$BACKGROUND_PID" && stop_target && build/gotrace check "$tmp/inline.trace" || return 1
+	echo "rings at $rings"
+	jq -e --argjson bytes $((${rings#* } - ${rings% *})) '.inline_ring_bytes == $bytes and .inline_records > 1000' "$tmp/inline.json" &&
+		python3 -B selftests/rawfile.py stats "$tmp/inline.raw" "$tmp/inline.json" &&
+		python3 -B selftests/recorder_calls.py held "$tmp/calls" "$tmp/inline.json"
 }
 
 # Under garbage collections, preemption, and goroutines and threads that come and go.
@@ -247,6 +266,8 @@ for go in "$ORACLE_GO" $(in_all echo go1.24.9 "$go22") $(newest_go_of selftrace 
 	try "${go##*/}: the trace matches runtime/trace of the same run" long_enough "$(by_tier '1500ms 10s' '4s 20s' '4s 20s')" same_run "$go"
 	try "${go##*/}: known counts" known_counts "$go" truth
 done
+try "the statistics are those of other sources" statistics "$ORACLE_GO"
+note "$(tail -n 2 "$tmp/try.out")"
 try "known counts: threads of C" known_counts "$ORACLE_GO" cgo
 try "known counts: children in its memory" record_spawn "$ORACLE_GO" "$EVERY_EVENT --probes=inline"
 try "$cycles attachments" many_cycles "$ORACLE_GO" $cycles && note "$(cat "$tmp/try.out")"

@@ -4,7 +4,7 @@
 # it is correct again: the live goroutines, their states, later events and their stacks.
 # timeout: 900
 # parallel
-# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/rawfile.py
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/losses.lib.sh

@@ -2,7 +2,7 @@
 # The file of `record --stats`, compared with other sources: the kernel's counts of runs of BPF programs, its figures of
 # memory, the system calls of the recorder, and the raw input. Losses are compared by losses.sh and inline.sh.
 # timeout: 300
-# depends on: Makefile bpf include userspace selftests/targets
+# depends on: Makefile bpf include userspace selftests/targets selftests/rawfile.py selftests/recorder_calls.py
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/files.lib.sh

@@ -3,7 +3,7 @@
 # parallel
 # Tests that a starved recorder reports the problem and a remedy: it shares its CPU with a CPU-bound
 # competitor.
-# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets selftests/rawfile.py
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/cgroup.lib.sh
@@ -14,7 +14,7 @@ recorder_starves()
 
 	start_target pingpong "$ORACLE_GO" -duration 4s || return 1
 	start_background taskset -c 0 chrt --idle 0 $GOTRACE record -p "$TARGET_PID" -o "$tmp/starved.trace" \
-		--stats "$tmp/starved.json" --ring-size 64K
+		--stats "$tmp/starved.json" --save-input "$tmp/starved.raw" --ring-size 64K
 	recorder_is_live || return 1
 	taskset -c 0 bash -c 'while :; do :; done' &
 	competitor=$!
@@ -28,6 +28,13 @@ recorder_starves()
 	cat "$tmp/background.out" "$tmp/starved.json"
 	check_trace "$tmp/starved.trace" || status=1
 	return $status
+}
+
+# The time without a CPU is a part of the time between two reads of the rings, and the losses are counted after it.
+times_are_those_of_the_input()
+{
+	python3 -B selftests/rawfile.py starved "$tmp/starved.raw" "$tmp/starved.json" &&
+		python3 -B selftests/rawfile.py stats "$tmp/starved.raw" "$tmp/starved.json"
 }
 
 says_so()
@@ -100,6 +107,8 @@ command_is_normal()
 ktap_start
 try "a recorder without CPU time" recorder_starves
 try "it reports starvation and the remedy" says_so
+try "the times are those of the raw input" times_are_those_of_the_input
+note "$(tail -n 5 "$tmp/try.out")"
 if try "a cgroup with a quota" quota_group 1000; then
 	try "a recording ends in time, with what was read until then" ends_in_time ""
 	try "a signal ends it in time, too" ends_in_time INT

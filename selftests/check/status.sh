@@ -65,18 +65,21 @@ cpu_times()
 		'.[0].target_cpu_ns | . > 0 and . >= $least and . <= $most' "$tmp/cpu.json"
 }
 
-# The recorder's anonymous and shared memory, and its rings as the kernel lists them.
+# The recorder's anonymous and shared memory, and its rings and all of its maps as the kernel lists them. What the kernel
+# needs to manage a map differs.
 memory()
 {
-	local recorder rss rings
+	local recorder rss rings maps
 
 	state >"$tmp/memory.json" && recorder=$(recorder_of "$tmp/memory.json") || return 1
 	rss=$(awk '$1 == "RssAnon:" || $1 == "RssShmem:" { n += $2 } END { print n * 1024 }' "/proc/$recorder/status")
 	rings=$(cat "/proc/$recorder"/fdinfo/* | awk '$1 == "map_type:" { type = $2 } $1 == "max_entries:" { size = $2 }
 		$1 == "map_id:" && type == 27 && !seen[$2]++ { n += size } END { print n + 0 }') # BPF_MAP_TYPE_RINGBUF
+	maps=$(cat "/proc/$recorder"/fdinfo/* | awk '$1 == "memlock:" { size = $2 } $1 == "map_id:" && !seen[$2]++ { n += size } END { print n + 0 }')
 	jq -c '.[0].recorder' "$tmp/memory.json"
-	echo "resident $rss, rings $rings"
-	holds --argjson rss "$rss" --argjson rings "$rings" '.[0].recorder | .ring_bytes == $rings and .kernel_memory_bytes >= $rings and
+	echo "resident $rss, rings $rings, maps $maps"
+	holds --argjson rss "$rss" --argjson rings "$rings" --argjson maps "$maps" '.[0].recorder | .ring_bytes == $rings and
+		.kernel_memory_bytes >= $maps * 0.95 and .kernel_memory_bytes <= $maps * 1.05 and
 		(.memory_bytes - $rss | fabs) <= 2097152' "$tmp/memory.json"
 }
 
