@@ -6,6 +6,7 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/releases.lib.sh
 
 clock_source=/sys/devices/system/clocksource/clocksource0/current_clocksource
 
@@ -198,7 +199,7 @@ probes_are_in_functions()
 
 	$GOTRACE probes --exe "$exe" --json >"$tmp/probes" && GOTOOLCHAIN=$ORACLE_GO "${GO:-go}" tool nm -n -type "$exe" >"$tmp/symbols" || return 1
 	in_functions "$tmp/probes" || return 1
-	for change in 'events = "user"' 'function = "runtime.gopark"' 'function_offset += 1' 'address += 4096'; do
+	for change in 'events = "user"' 'arguments = "BX=g"' 'function = "runtime.gopark"' 'function_offset += 1' 'address += 4096'; do
 		jq ".probes[0].$change" "$tmp/probes" >"$tmp/other" && in_functions "$tmp/other" >"$tmp/found" && { echo "accepts .probes[0].$change"; return 1; }
 	done
 	return 0
@@ -208,8 +209,14 @@ in_functions() # PROBES
 {
 	python3 - "$1" "$tmp/symbols" <<-'EOF'
 		import bisect, json, re, sys
-		rows = re.findall(r"^\tX\((\w+), (\w+), (\w+), (\w+),", open("include/gotrace/kinds.h", encoding="utf-8").read(), re.M)
-		sets = {name: events.lower() for _, name, _, events in rows}
+		registers = dict(re.findall(r'^#define (NAME_\w+)\s+"(\w+)"', open("userspace/target/arch/arch_x86.h", encoding="utf-8").read(), re.M))
+		text = open("include/gotrace/kinds.h", encoding="utf-8").read().replace("\\\n", "")
+		rows = re.findall(r"\tX\(\w+, (\w+), \w+, ([A-Z]+),([^)]*)\)", text)
+		sets = {name: events.lower() for name, events, _ in rows}
+		read = {}
+		for name, _, registers_read in rows:
+		    spelled = re.sub(r"NAME_\w+", lambda word: f'"{registers[word[0]]}"', registers_read)
+		    read[name] = {"".join(re.findall(r'"([^"]*)"', part)) for part in re.split(r',(?=(?:[^"]*"[^"]*")*[^"]*$)', spelled)}
 		symbols = []
 		for line in open(sys.argv[2], encoding="utf-8"):
 		    fields = line.split(None, 2)
@@ -220,13 +227,103 @@ in_functions() # PROBES
 		faults = []
 		for site in probes:
 		    start, name = symbols[bisect.bisect_right(starts, site["address"]) - 1]
-		    have = site["events"], site["function"], site["function_offset"]
-		    want = sets.get(site["probe"]), name, site["address"] - start
+		    have = site["events"], site["function"], site["function_offset"], (site["arguments"] in read.get(site["probe"], ()) or
+		        site["probe"] == "heap_alloc" and bool(re.fullmatch(r"[A-Z][A-Z0-9]+=bytes", site["arguments"])))
+		    want = sets.get(site["probe"]), name, site["address"] - start, True
 		    if have != want:
 		        faults.append(f"{site['probe']}: {have} instead of {want}")
 		print(*faults[:10], f"{len(probes)} probes", sep="\n")
 		sys.exit(bool(faults) or len(probes) < 20)
 	EOF
+}
+
+# FUNCTION: a copy of tiny in which a function of the runtime has another name
+without()
+{
+	LC_ALL=C sed "s/${1//./\\.}\x00/${1%?}Z\x00/g" "build/targets/$ORACLE_GO/tiny" >"$tmp/without" && chmod +x "$tmp/without"
+}
+
+# FUNCTION PROBE SET NEEDED: the probe in a function that the program lacks is missing, and is no other than in the
+# whole program.
+lacks()
+{
+	without "$1" || return 1
+	$GOTRACE probes --no-cache --exe "$tmp/without" --json >"$tmp/probes" 2>"$tmp/err"
+	jq -c '.missing' "$tmp/probes"
+	jq -e --arg function "$1" --arg probe "$2" --arg events "$3" --argjson needed "$4" --slurpfile whole "$tmp/whole" '
+		.missing | length == 1 and .[0] == { probe: $probe, events: $events, needed: $needed, why: $whole[0].probes[] |
+		select(.probe == $probe).why, reason: "the program has no function \($function)" }' "$tmp/probes"
+}
+
+missing_probes()
+{
+	$GOTRACE probes --exe "build/targets/$ORACLE_GO/tiny" --json >"$tmp/whole" && lacks runtime.execute execute sched true &&
+		lacks runtime.procresize procs sched false && lacks runtime.gcStart gc_begin gc false || return 1
+	start_background "$tmp/without" -duration 60s
+	TARGET_PID=$BACKGROUND_PID
+	wait_until 20 grep -q pid "$tmp/background.out" && doctor --json &&
+		jq -e '.target.events.gc.missing == ["gc_begin"] and ([.target.events[].missing[]] | length) == 1' "$tmp/doctor"
+}
+
+# Prints the bytes of the program's file, from each one on that is another one in the memory of the process.
+breakpoints()
+{
+	python3 - "/proc/$TARGET_PID" <<-'EOF'
+		import os, sys
+		exe = os.readlink(sys.argv[1] + "/exe")
+		for line in open(sys.argv[1] + "/maps", encoding="utf-8"):
+		    range_, access, offset, *_, name = line.split()
+		    if access == "r-xp" and name == exe:
+		        begin, end = (int(number, 16) for number in range_.split("-"))
+		        with open(sys.argv[1] + "/mem", "rb") as memory, open(exe, "rb") as file:
+		            memory.seek(begin), file.seek(int(offset, 16))
+		            have, want = memory.read(end - begin), file.read(end - begin)
+		        for i in range(end - begin):
+		            if have[i] != want[i]:
+		                print(want[i:i + 2].hex())
+	EOF
+}
+
+# An instruction is probed by a breakpoint. The kernel emulates pushes of registers, nops, jumps and calls.
+probes_are_breakpoints()
+{
+	local sets n
+
+	start_target pingpong "$ORACLE_GO" -duration 60s -rate 10 && doctor --json || return 1
+	for sets in sched sched,syscall sched,gc,heap,sweep sched,syscall,gc,heap,user,sweep; do
+		start_background $GOTRACE record -p "$TARGET_PID" --events $sets -o "$tmp/breakpoints.trace" && recorder_is_live &&
+			breakpoints >"$tmp/breakpoints" && stop_recorder && rm "$tmp/breakpoints.trace" || return 1
+		n=$(wc -l <"$tmp/breakpoints")
+		jq -e --argjson n "$n" --arg sets $sets '[.target.events[($sets | split(","))[]].probes] | add | ([., $n] | debug) as $_ | . == $n' "$tmp/doctor" || return 1
+	done
+	jq -e --argjson n "$n" --argjson stepped "$(grep -vcE '^(5[0-7]|415[0-7]|90|0f1f|eb|e9|e8|7.|0f8.)' "$tmp/breakpoints")" \
+		'.target | .probes == $n and .stepped == $stepped' "$tmp/doctor" && kill "$TARGET_PID"
+}
+
+# PROGRAM: whether it has DWARF, and symbols, by readelf
+sources_of_offsets()
+{
+	readelf -SW "$1" >"$tmp/sections" && timeout 60 $GOTRACE probes --no-cache --exe "$1" --json >"$tmp/probes" || return 1
+	jq -c '[.offsets, .warning]' "$tmp/probes"
+	[ "$(jq '.offsets | test("DWARF")' "$tmp/probes")" = "$(grep -qE ' \.z?debug_info ' "$tmp/sections" && echo true || echo false)" ] &&
+		[ "$(jq '.offsets | test("symbol table")' "$tmp/probes")" = "$(grep -q ' \.symtab ' "$tmp/sections" && echo true || echo false)" ]
+}
+
+# Offsets come from what the program has, and of a known release from the table, too; a doubt is that it is unknown.
+offsets()
+{
+	local newest program
+
+	newest=$(newest_go_of tiny) && sources_of_offsets "build/targets/$ORACLE_GO/tiny" &&
+		jq -e '(.offsets | test("table of releases")) and .warning == null' "$tmp/probes" &&
+		sources_of_offsets "$tmp/stripped" && jq -e '(.offsets | test("table of releases")) and .warning == null' "$tmp/probes" || return 1
+	[ -n "$newest" ] || return 0
+	program=build/targets/$newest/tiny
+	sources_of_offsets "$program" && jq -e --arg go "$newest" '(.offsets | test("table of releases") | not) and (.warning | startswith($go + " is newer"))' "$tmp/probes" || return 1
+	start_background "$program" -duration 60s
+	TARGET_PID=$BACKGROUND_PID
+	wait_until 20 grep -q pid "$tmp/background.out" && doctor --json && jq -e --slurpfile of_file "$tmp/probes" \
+		'.target.warning == $of_file[0].warning and .target.offsets == $of_file[0].offsets' "$tmp/doctor"
 }
 
 ktap_start
@@ -241,6 +338,9 @@ try "probes --json has the same probes as the table" probes_json
 try "instructions are in the functions of Go's symbol table" probes_are_in_functions && note "$(cat "$tmp/try.out")"
 in_all try "the process, its program and its goroutines" process_is_described
 try "how a program was built" build_is_reported
+try "where the struct offsets come from" offsets
+try "probes are the breakpoints of a recording" probes_are_breakpoints
+try "probes that are missing" missing_probes
 try "no inline probes for Go 1.21" inline_of_an_old_release
 try "a program that was deleted or replaced" replaced
 try "a process in namespaces of its own" namespaces
