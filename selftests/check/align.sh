@@ -1,5 +1,5 @@
 #!/bin/bash
-# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+# depends on: Makefile bpf include userspace selftests/aligned.py selftests/reference selftests/targets
 # Tests `gotrace align`. One run of a program next to a CPU-bound competitor is recorded by
 # gotrace-bpf, by the program's own runtime/trace, and three times by perf: with CLOCK_MONOTONIC,
 # with the default clock and with CLOCK_MONOTONIC_RAW. The events that align adds must be those that
@@ -200,6 +200,16 @@ competitors_match_perf()
 	nothing_but "$tmp/more" && cp "$tmp/cores" "$tmp/mono.cores"
 }
 
+# TRACE VERB ITEMS: the figures are those of the same switches in the events of TRACE, or in those of the result, and in
+# perf script; the version of perf is that of its own report.
+figures()
+{
+	align "$1" mono >"$tmp/out" || { cat "$tmp/out"; return 1; }
+	$READER events --kernel --json "$3" >"$tmp/items" && $READER stat --json "$tmp/$1.trace" >"$tmp/stat" &&
+		python3 -B selftests/aligned.py "$2" "$tmp/joined.json" "$tmp/items" "$tmp/script" "$tmp/stat" &&
+		[ "$(jq -r .perf "$tmp/joined.json")" = "$(perf report --header-only -i "$tmp/plain.data" | sed -n 's/^# perf version : /perf /p')" ]
+}
+
 # Whenever perf shows a thread of the target waiting for a CPU, the trace shows which thread ran
 # there meanwhile.
 competitor_is_running()
@@ -388,6 +398,9 @@ if try "perf is installed" selftests/deps.sh linux-perf && try "the reader build
 	try "CPU competitors match perf script" competitors_match_perf
 	try "the CPU-bound competitor was running" competitor_is_running
 	try "CPUs in an export match perf script" cpus_match_perf
+	try "the figures of both recordings" figures kernel same "$tmp/kernel.trace"
+	note "$(grep -E 'matched|max' "$tmp/try.out")"
+	in_all try "the figures of added events" figures self added "$tmp/joined"
 	in_all try "default clock" is_fitted none
 	in_all try "CLOCK_MONOTONIC_RAW" is_fitted raw
 	in_all try "a trace of runtime/trace gets kernel events" gets_kernel_events

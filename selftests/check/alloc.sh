@@ -45,10 +45,10 @@ known_rows()
 	local of='(.rows | map({ key: (.type // .function // ""), value: { objects: .allocated.objects,
 		bytes: .allocated.bytes, freed: .freed.objects } }) | from_entries) as $rows |'
 
-	holds "$of"' all($done.functions | to_entries[]; $rows[.key] == .value)' --by function &&
+	holds "$of"' .by == "function" and all($done.functions | to_entries[]; $rows[.key] == .value)' --by function &&
 		holds "$of"' all($done.types | del(."main.ticket") | to_entries[]; $rows[.key] == .value) and
 			$rows."main.ticket".objects == $done.types."main.ticket".objects' &&
-		holds '[.rows[] | select(.size == 1152) | .allocated.objects][0] >= $done.types."main.invoice".objects' --by size
+		holds '.by == "size" and ([.rows[] | select(.size == 1152) | .allocated.objects][0] >= $done.types."main.invoice".objects)' --by size
 }
 
 # What runtime.MemStats has was read between two marks: what was allocated before lies between what the

@@ -38,11 +38,25 @@ cause_once()
 		build/gotrace requests --worst 5 --json "$RECORDED" >"$tmp/requests.json" || return 1
 	grep '^top cause' "$tmp/text"
 	counts_match && parts_are_causes || return 1
+	is_in_source '.requests[0].slowest.top_cause' || [[ $function != '^main'* ]] || return 1
 	finds "$RECORDED" "$kind" || return 3
 	jq -e --arg kind "$kind" --arg reason "$reason" --arg function "$function" \
 		'def right: .kind == $kind and (.reason | test($reason)) and (.function | test($function));
 		(.requests[0].slowest.top_cause | right) and (.worst | length == 5) and
 		([.worst[] | select(.top_cause | right)] | length >= 4)' "$tmp/requests.json" >/dev/null || return 3
+}
+
+# CAUSE: the file and the line of its function, if it has one, are in the source, in that function.
+is_in_source()
+{
+	local function file line
+
+	IFS=$'\t' read -r function file line < <(jq -r "$1"' | [.function, .file, .line] | @tsv' "$tmp/requests.json")
+	[ -n "$function" ] || return 0
+	echo "$function at $file:$line"
+	[[ $file == */targets/provoked/main.go ]] && awk -v name="func ${function#main.}(" -v line="$line" '
+		index($0, name) == 1 { inside = 1 } inside && NR == line { found = 1 } /^}/ { inside = 0 } END { exit !found }' \
+		selftests/targets/provoked/main.go
 }
 
 # FILE KIND: of all requests, the first finding of the report has the longest time of a cause
@@ -96,7 +110,8 @@ watched()
 			.count == $own[0].requests and .top_cause.kind == "go_blocked" and .top_cause.reason == "sleep" and
 			.top_cause.function == "main.fetch" and .top_cause.ns >= .count * 2e7 and .top_cause.ns <= $own[0].slept_ns and
 			.critical_path.total_ns >= .top_cause.ns and .critical_path.total_ns <= .total_ns and
-			([.time.by_reason.go_blocked[] | select(.name == "select").ns][0] > 2 * .top_cause.ns))' "$tmp/requests.json"
+			([.time.by_reason.go_blocked[] | select(.name == "select").ns][0] > 2 * .top_cause.ns))' "$tmp/requests.json" &&
+		is_in_source '.requests[0].top_cause'
 }
 
 ktap_start

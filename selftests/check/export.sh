@@ -81,7 +81,7 @@ others()
 	[ "$(jq '.profiles[0].weights | add // 0' "$tmp/scope")" = "$(awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$tmp/folded")" ] &&
 		jq -e '.profiles[] | (.weights | add // 0) == .endValue and (.weights | length) == (.samples | length)' "$tmp/scope" >"$tmp/result" || return 1
 	$READER events --kernel --stacks --json "$1" >"$tmp/expected" 2>"$tmp/err"
-	head -n 1 "$tmp/lines" | jq -e '.exporter == "gotrace" and .schema == "events" and .version == 1' >"$tmp/result" &&
+	head -n 1 "$tmp/lines" | jq -e '.exporter == "gotrace" and .schema == "events" and .version == 1 and .unit == "ns"' >"$tmp/result" &&
 		tail -n +2 "$tmp/lines" | cmp - "$tmp/expected" &&
 		jq -n -e 'all(inputs; (.time | type == "number") and (.kind | type == "string"))' <(tail -n +2 "$tmp/lines") >"$tmp/result" &&
 		! LC_ALL=C grep -avq '^.* [0-9]\+$' "$tmp/folded"

@@ -178,7 +178,20 @@ cut_trace()
 		figures "$tmp/cut.trace" --lenient 2>"$tmp/err" && grep -q 'left out' "$tmp/err" &&
 		[ "$(figure .left_out)" != null ] && [ "$(figure '.generations | length')" -eq 1 ] &&
 		figure '.generations[0] | [.number, .bytes, .events] | @text' | diff "$tmp/whole" - &&
-		$READER goroutines --lenient "$tmp/cut.trace" 2>/dev/null | grep -q main.main
+		$READER goroutines --lenient "$tmp/cut.trace" 2>/dev/null | grep -q main.main && reason_of_cut "$middle"
+}
+
+# SIZE: the trace ends within a batch, of which it has the rest of the file; check and stat give the same reason.
+reason_of_cut()
+{
+	local reason begin has of
+
+	reason=$(figure .left_out)
+	echo "$reason"
+	read -r begin has of < <(sed -n 's/^invalid trace at byte \([0-9]*\) .*: the trace ends within a batch: \([0-9]*\) bytes of \([0-9]*\)$/\1 \2 \3/p' <<<"$reason")
+	[ $((begin + has)) -eq "$1" ] && [ "$has" -lt "$of" ] && $READER check --json --lenient "$tmp/cut.trace" 2>"$tmp/err" |
+		jq -e --arg reason "$reason" --arg file "$tmp/cut.trace" '.file == $file and .ok and .left_out == $reason' || return 1
+	$READER check --json "$tmp/cut.trace" 2>"$tmp/err" | jq -e --arg reason "$reason" '.ok == false and .reason == $reason + " (--lenient reads the part before it)"'
 }
 
 recorded() # a recording by gotrace-bpf: the recorder's own figures, and losses
