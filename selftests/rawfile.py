@@ -38,7 +38,7 @@ NAMES, PAYLOADS = kinds()
 NUMBERS = {name: number for number, name in NAMES.items()}
 # Bytes of the payloads with the structs of include/gotrace/record.h
 SIZES = dict(none=0, execute=8, park=8, execute_parked=24, ended=16, execute_ended=32, go_sys_exit=16, ready=8, create=24,
-             create_syscall=16, destroy=8, switch=24, proc=8, value=8, task=24, region=24, func_call=24, log=24, label=24,
+             create_syscall=16, destroy=8, switch=24, proc=8, value=8, go_sys_enter=8, task=24, region=24, func_call=24, log=24, label=24,
              request=32, labels_present=16, recorded=16, plugin=32, text=8, span=24, left=16, off_cpu=24, waking=8, thread=24,
              stack=16)
 SIZES["yield"] = 8
