@@ -99,7 +99,7 @@ attach_each() # KIND N: counts in $recorded and $refused, the longest time in $l
 		attach
 		if ! is_good || ! wait_until 10 lives; then
 			echo "attachment $i: status $STATUS"
-			tail -n 20 "$tmp/target.err"
+			head -n 12 "$tmp/target.err"
 			cat "$tmp/messages" "$tmp/checked"
 			return 1
 		fi
