@@ -88,6 +88,9 @@ func changeIDs() {
 	const same, other = ^uintptr(0), 65534
 	runtime.LockOSThread()
 	self := uintptr(os.Geteuid())
+	// The runtime ends the process if one thread may not change its group as another may: those without
+	// privileges may, if it is the saved one.
+	protocol.Check(syscall.Setresgid(-1, -1, int(other)))
 	for n := uintptr(0); ; n++ {
 		syscall.RawSyscall(syscall.SYS_SETRESUID, same, other, same)
 		syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, n&1, 0)
