@@ -60,11 +60,17 @@ static __always_inline bool go_begins(struct gt_slot *slot, u64 gp)
 	return true;
 }
 
-static __always_inline u32 since(u64 begin, const struct gt_record *rec)
+/* A function of its own: its record must not be on the stack while stacks are read (512 bytes, up to 6.1). */
+static __noinline int emit_go_enter(u64 gp, u64 number, u32 stack, u32 tid, u64 begin)
 {
-	u64 ns = (rec->time ?: bpf_ktime_get_ns()) - begin;
+	emit (rec, GT_GO_SYS_ENTER, gp, stack, tid, sizeof(struct gt_go_sys_enter)) {
+		struct gt_go_sys_enter *payload = (void *)(rec + 1);
+		u64 ns = (rec->time ?: bpf_ktime_get_ns()) - begin;
 
-	return ns <= GT_DERIVED_NS_MAX ? ns : GT_DERIVED_NS_MAX;
+		payload->number = number;
+		payload->since = ns <= GT_DERIVED_NS_MAX ? ns : GT_DERIVED_NS_MAX;
+	}
+	return 0;
 }
 
 SEC("tp_btf/sys_enter")
@@ -85,13 +91,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long number)
 	}
 	if (is_go && slot && go_begins(slot, REGS_G(regs))) {
 		stack = stack__id_hot(&slot__g(slot)->leaf, tid);
-		emit (rec, GT_GO_SYS_ENTER, REGS_G(regs), stack, tid,
-		      sizeof(struct gt_go_sys_enter)) {
-			struct gt_go_sys_enter *payload = (void *)(rec + 1);
-
-			payload->number = number;
-			payload->since = since(begin, rec);
-		}
+		emit_go_enter(REGS_G(regs), number, stack, tid, begin);
 	} else {
 		/* the scheduler polls the network, or sleeps while it looks for work: the goroutine may have left */
 		if (slot && slot->g0 == REGS_G(regs) && (is_go || slot__has_left(slot)))
