@@ -91,10 +91,13 @@ def windows(calls, have, index):
 
 
 def held(calls, have):
-    """The thread is held from PTRACE_INTERRUPT to PTRACE_DETACH. A second time is that of the removal."""
-    begin = next(call for call in calls if "PTRACE_INTERRUPT" in call.text)
-    end = next(call for call in calls if "PTRACE_DETACH" in call.text)
-    yield from outside(have, "inline_held_ms", end.begin - begin.end, end.end - begin.begin)
+    """The thread is held from the stop after PTRACE_INTERRUPT, which the next call shows, to PTRACE_DETACH. A second time
+    is that of the removal."""
+    calls = [call for call in calls if call.text.startswith("ptrace(")]
+    first = next(i for i, call in enumerate(calls) if "PTRACE_INTERRUPT" in call.text)
+    last = next(i for i, call in enumerate(calls) if "PTRACE_DETACH" in call.text)
+    yield from outside(have, "inline_held_ms", calls[last - 1].end - calls[first + 1].begin,
+                       calls[last].begin - calls[first].begin)
 
 
 def main():

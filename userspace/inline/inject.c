@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #include "inline/inject_impl.h"
-#include "lib/clock.h"
 #include "target/process/process.h"
 
 #define LEFTOVER_TRIES	 100
@@ -34,7 +33,6 @@ struct injection {
 	struct tracee *tracee;
 	pid_t tid;
 	struct user_regs_struct home; /* what the thread goes on with after the stub */
-	uint64_t since;		      /* when it was held */
 	uint64_t table;		      /* for a batch of calls; 0: none */
 	int failed;		      /* -ESRCH, -ETIMEDOUT: no more calls */
 	bool changed;		      /* the stub is in place */
@@ -167,7 +165,6 @@ static int begin(struct injection *inj, struct error *error)
 		err = choose_thread(inj->tracee, &inj->target, &inj->tid, &regs, error);
 	if (err)
 		return err;
-	inj->since = clock__now();
 	inj->home = stub__home(&regs);
 	return write_stub(inj, error);
 }
@@ -304,9 +301,9 @@ int injection__end(struct injection *inj, struct error *error, uint64_t *ret_hel
 
 		err = err ? err : released;
 	}
-	tracee__destroy(inj->tracee);
 	if (ret_held)
-		*ret_held = inj->since ? clock__now() - inj->since : 0;
+		*ret_held = tracee__held_ns(inj->tracee);
+	tracee__destroy(inj->tracee);
 	if (err)
 		err = explain_end(inj, err, error);
 	free(inj);

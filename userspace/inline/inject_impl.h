@@ -54,6 +54,8 @@ long tracee__batch(struct tracee *t, uint64_t stub, const struct user_regs_struc
 int tracee__restore(struct tracee *t);
 /* Sends kept signals, and detaches. */
 int tracee__release(struct tracee *t);
+/* How long a thread was held that was released; 0: there is none. NULL is allowed. */
+uint64_t tracee__held_ns(const struct tracee *t);
 
 /* ---- inject_stub_x86.c: the stub ---- */
 

@@ -20,6 +20,7 @@
 #include <linux/ptrace.h>
 
 #include "inline/inject_tracee.h"
+#include "lib/clock.h"
 
 #define STOPS_MAX      1000 /* per system call */
 #define RESTARTS_MAX   16
@@ -124,8 +125,10 @@ static int take_signal(struct traced *t, int signal)
 
 static int detach(struct traced *t, int signal)
 {
-	long err = t->held ? trace(t, PTRACE_DETACH, 0, (uintptr_t)signal) : -ESRCH;
+	long err;
 
+	t->time = clock__now();
+	err = t->held ? trace(t, PTRACE_DETACH, 0, (uintptr_t)signal) : -ESRCH;
 	t->held = false;
 	return (int)err;
 }
@@ -198,6 +201,7 @@ long job__hold(struct traced *t)
 		return err;
 	trace(t, PTRACE_INTERRUPT, 0, 0);
 	err = wait_for_interrupt(t);
+	t->time = clock__now();
 	if (!err)
 		err = suspend_seccomp(t, true); /* whether that is permitted */
 	if (!err)

@@ -25,6 +25,8 @@ struct tracee {
 	pid_t pid;
 	int socket; /* -1: not connected any more */
 	bool can_batch;
+	uint64_t held_at,
+		held_ns; /* the time from the stop until the thread went on; 0: it is unknown */
 };
 
 static void disconnect(struct tracee *t)
@@ -108,6 +110,7 @@ int tracee__hold(struct tracee *t, pid_t tid, bool has_filter, struct user_regs_
 	if (err)
 		return err == -EAGAIN ? -ESRCH : err;
 	t->can_batch = answer.can_batch;
+	t->held_at = answer.time;
 	*ret = answer.regs;
 	return 0;
 }
@@ -166,5 +169,16 @@ int tracee__restore(struct tracee *t)
 
 int tracee__release(struct tracee *t)
 {
-	return run_simple(t, JOB_RELEASE);
+	const struct tracee_request request = { .job = JOB_RELEASE };
+	struct tracee_answer answer;
+	int err = (int)run(t, &request, STOP_SECONDS, &answer);
+
+	if (!err)
+		t->held_ns = answer.time - t->held_at;
+	return err;
+}
+
+uint64_t tracee__held_ns(const struct tracee *t)
+{
+	return t ? t->held_ns : 0;
 }

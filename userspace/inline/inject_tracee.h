@@ -27,6 +27,7 @@ struct tracee_answer {
 	bool can_batch;		      /* JOB_HOLD */
 	uint64_t word;		      /* JOB_PEEK */
 	struct user_regs_struct regs; /* JOB_HOLD: at the stop; JOB_BATCH: at its end */
+	uint64_t time; /* JOB_HOLD: of the stop; JOB_RELEASE: when the thread goes on */
 };
 
 /* In the process that traces. */
@@ -38,6 +39,7 @@ struct traced {
 	bool has_filter;		  /* of seccomp */
 	bool can_batch;			  /* see tracee__can_batch() */
 	struct user_regs_struct regs;	  /* at the stop of job__hold() */
+	uint64_t time;			  /* of that stop, then when it goes on */
 	siginfo_t signal[TRACEE_SIGNALS]; /* suppressed; sent again at the release */
 	unsigned int signals;
 	/* of the current job */

@@ -68,6 +68,7 @@ static long do_job(struct traced *t, const struct tracee_request *r, struct trac
 	}
 	a->can_batch = t->can_batch;
 	a->word = t->word;
+	a->time = t->time;
 	a->regs = r->job == JOB_BATCH ? t->call : t->regs;
 	return a->result;
 }
