@@ -81,6 +81,7 @@ end_target()
 {
 	kill -KILL "$TARGET_PID"
 	wait "$TARGET_PID" 2>/dev/null
+	[ $? -eq 137 ] # by that signal
 }
 
 # A program that has overwritten what shows where its code is changed keeps the changes.
