@@ -251,11 +251,11 @@ of_sudo()
 	SUDO_UID=65534 SUDO_GID=65534 export_parquet "$short" -o "$tmp/of-root" && [ -z "$(find "$tmp/of-root" -user 65534)" ]
 }
 
-# The owner of OUT puts a link in the place of root's private directory: nothing is written where that leads, and
-# the export is complete.
-exchanged()
+# The owner of OUT puts a link in the place of root's private directory, as soon as it is there or once it is in use:
+# nothing is written where the link leads; the export is complete, or refused.
+exchanged() # new | used
 {
-	local i pid traces
+	local i pid traces status
 
 	traces=$(by_tier 40 100 400)
 	chmod 755 "$tmp" build build/tmp
@@ -264,13 +264,22 @@ exchanged()
 		ln "$short" "$tmp/same/$i.trace" || cp "$short" "$tmp/same/$i.trace" || return 1
 	done
 	(cd "$tmp/theirs" && exec setpriv --reuid=65534 --regid=65534 --clear-groups sh -c '
-		while :; do name=$(echo .gotrace-??????) && mv "$name" away && ln -s ../victim "$name" && exit; done 2>/dev/null') &
+		until name=$(echo .gotrace-??????) && begin=$(stat -c %y "$name"); do :; done 2>/dev/null
+		while [ '"$1"' = used ] && [ "$(stat -c %y "$name")" = "$begin" ]; do :; done # until a file is created in it
+		mv "$name" away && ln -s ../victim "$name"') &
 	pid=$!
 	background+=("$pid")
-	export_parquet "$tmp/same" -o "$tmp/theirs" || return 1
-	wait "$pid" && ls -dl "$tmp"/theirs/.gotrace-* && ls -l "$tmp/victim" || return 1
-	[ -d "$tmp/theirs/away" ] && [ -z "$(ls "$tmp/victim")" ] &&
+	export_parquet "$tmp/same" -o "$tmp/theirs" 2>"$tmp/err"
+	status=$?
+	cat "$tmp/err"
+	wait_until 5 [ -L "$tmp"/theirs/.gotrace-?????? ]
+	kill "$pid" 2>/dev/null
+	[ -d "$tmp/theirs/away" ] && [ -z "$(ls "$tmp/victim")" ] && rm -r "$tmp/victim" "$tmp/same" || return 1
+	if [ $status -eq 0 ]; then
 		[ "$(find "$tmp/theirs/runs" -name rows.parquet | wc -l)" -eq "$traces" ]
+	else
+		[ $status -eq 1 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q '^gotrace: ' "$tmp/err"
+	fi && rm -r "$tmp/theirs"
 }
 
 ktap_start
@@ -284,7 +293,8 @@ try "the query runs" runs
 try "the query gc-cost" gc_cost
 in_all try "the query noisy-neighbours" noisy_neighbours
 try "files belong to the user of sudo" of_sudo
-try "the private directory is exchanged" exchanged
+try "the private directory is exchanged" exchanged new
+try "the private directory is exchanged while it is used" exchanged used
 try "an empty table loses its file" emptied
 try "what a killed export left is removed" killed
 try "names with special characters" special_names
