@@ -185,7 +185,7 @@ static __always_inline bool left__is_off(const struct gt_slot *slot)
 }
 
 /* Whether the goroutine of the slot has left the thread: by m.curg, or else by its status. */
-static __always_inline bool left__has(const struct gt_slot *slot)
+static __always_inline bool left__thread(const struct gt_slot *slot)
 {
 	u64 g;
 
@@ -205,7 +205,7 @@ __weak __noinline int slot__flush(u64 g0, u32 tid)
 
 	if (!slot)
 		return slot__create(g0, tid);
-	if (!slot->g || slot->g0 != g0 || !left__has(slot))
+	if (!slot->g || slot->g0 != g0 || !left__thread(slot))
 		return 0;
 	start = bpf_ktime_get_ns();
 	if (left__read(slot)) {
@@ -227,7 +227,7 @@ __weak __noinline int slot__flush(u64 g0, u32 tid)
  */
 static __always_inline bool slot__has_left(const struct gt_slot *slot)
 {
-	return slot->g && left__has(slot) && left__is_off(slot);
+	return slot->g && left__thread(slot) && left__is_off(slot);
 }
 
 static __always_inline void slot__flush_if_derived(u64 g0, u32 tid)

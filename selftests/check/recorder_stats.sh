@@ -9,7 +9,6 @@
 
 counting=/proc/sys/kernel/bpf_stats_enabled
 
-
 # What the recorder has used so far: anonymous and shared memory at this moment; at most, with its program; its maps
 note_memory()
 {

@@ -243,7 +243,7 @@ TEST(ended_and_used_again_meanwhile)
 }
 
 /*
- * It even ended elsewhere: then its thread cannot tell that it had parked here. Its end, which is
+ * It even ended elsewhere: then a hit of its thread cannot show that it had parked here. Its end, which is
  * applied before its turn, is counted as the other records are.
  */
 TEST(ended_elsewhere)
