@@ -71,15 +71,16 @@ names_the_competitor()
 }
 
 # The recording itself, without perf: what preempted threads is named by the switches of the program's own threads. The
-# time by name cannot exceed that from each such switch until the thread is on a CPU again, or until the trace ends.
+# time by name cannot exceed that from each such switch until the thread is on a CPU again, or until the trace ends. A
+# kernel may leave out the switch to it (see perf_lacks): then the wait ends at the next one away from it at the latest.
 names_the_preemptor()
 {
 	build/gotrace events --kernel --json "$RECORDED" | jq -n 'reduce inputs as $e ({}; .last = ([.last, $e.time] | max) |
-		if $e.kind != "Kernel" then . elif $e.event == "off_cpu" and $e.why == "preempted" then
-			.off[$e.m | tostring] = { name: "preempted by \($e.then.name)", time: $e.time }
-		elif $e.event == "on_cpu" and .off[$e.m | tostring] then
-			.off[$e.m | tostring] as $off | .sum[$off.name] += $e.time - $off.time | .off[$e.m | tostring] = null
-		else . end) | .last as $last | reduce (.off[] | values) as $off (.sum; .[$off.name] += $last - $off.time)' >"$tmp/threads" &&
+		if $e.event != "off_cpu" and $e.event != "on_cpu" then . else
+			($e.m | tostring) as $m | .off[$m] as $off |
+			if $off then .sum[$off.name] += $e.time - $off.time else . end |
+			.off[$m] = if $e.why == "preempted" then { name: "preempted by \($e.then.name)", time: $e.time } else null end
+		end) | .last as $last | reduce (.off[] | values) as $off (.sum; .[$off.name] += $last - $off.time)' >"$tmp/threads" &&
 		build/gotrace latency --all --json "$RECORDED" | jq '[.functions[].by_reason.kernel_runnable[]?] | group_by(.name) |
 			map(select(.[0].name | startswith("preempted by ")) | { (.[0].name): (map(.ns) | add) }) | add |
 			del(.["preempted by the program itself", "preempted by others"])' >"$tmp/goroutines" || return 1

@@ -140,8 +140,8 @@ static void leave_cpu(struct kernel_thread *thread, const struct kernel_item *it
 
 /*
  * A thread that makes a system call, takes a page fault or wakes another is on a CPU, even if no
- * KERNEL_ON was seen: kernels omit about one switch in a thousand (seen on 6.18, with perf as
- * well).
+ * KERNEL_ON was seen: a 6.18 kernel of a virtual machine reports no switch away from a thread of
+ * process 1, to perf and ftrace neither.
  */
 static void confirm_running(struct kernel_thread *thread, const struct kernel_item *item)
 {
