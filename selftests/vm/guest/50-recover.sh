@@ -118,6 +118,31 @@ listed()
 		[ "$(box one .bytes)" -gt 16000000 ]
 }
 
+# The rest of an entry, of the only flight recorder: times lie between those taken around the recording and the list, its
+# memory is what the module counts, in whole pages for each of two checkpoints and a table of rings; strace sees checkpoints.
+figures()
+{
+	local begun ended before after memory
+
+	begun=$(now)
+	strace -f -qq -e trace=ioctl -o "$tmp/strace" timeout 60 $GOTRACE record --blackbox figures -p "$TARGET_PID" -d 3s --timeout 90s ||
+		return 1
+	ended=$(now)
+	sleep 2
+	before=$(now)
+	memory=$(cat /sys/module/gotrace/parameters/memory) && box figures . || return 1
+	after=$(now)
+	echo "begun $begun, ended $ended, listed $before to $after; memory $memory; $(grep -c 0x87 "$tmp/strace") checkpoints"
+	jq -e --argjson begun "$begun" --argjson ended "$ended" --argjson before "$before" --argjson after "$after" \
+		--argjson memory "$memory" --argjson checkpoints "$(grep -c '0x87.* = 0$' "$tmp/strace")" '
+		length == 1 and (.[0] | ($memory - .bytes - .checkpoint_bytes | . >= 0 and . <= 3 * 4096) and
+			.checkpoint_bytes > 0 and .checkpoints == $checkpoints and
+			.recorded_s >= 3 and .recorded_s <= ($ended - $begun) / 1e9 and
+			.age_s >= ($before - $ended) / 1e9 + .recorded_s and .age_s <= ($after - $begun) / 1e9 and
+			.expires_in_s <= 90 - ($before - $ended) / 1e9 and .expires_in_s >= 90 - (.age_s - .recorded_s) - 1)' "$tmp/list.json" &&
+		$GOTRACE recover figures --discard
+}
+
 refused() # TEXT COMMAND...: exit status 1, and a message that contains TEXT
 {
 	local text=$1 status
@@ -208,6 +233,7 @@ try "recover after kill -9 in a PID namespace" in_namespace
 try "recover has the names of blocked goroutines" names
 try "a server" start_server
 try "recover from rings that wrapped: the last moments before kill -9" last_moments
+try "recover --list: times, memory and checkpoints" figures
 try "recover --list" listed
 try "a flight recorder in use is locked" in_use
 try "SIGTERM and -d end the recording, and recover works" ends
