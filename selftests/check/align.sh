@@ -72,6 +72,16 @@ stop_perfs()
 	[ $status -eq 0 ] || [ $status -eq 130 ]
 }
 
+# Both clocks at one moment: of several readings, those with the least time between them.
+clocks()
+{
+	python3 -c 'import time
+def read():
+	a, raw, b = time.monotonic_ns(), time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW), time.monotonic_ns()
+	return b - a, (a + b) / 2, raw
+print("%d %.1f %d" % min(read() for _ in range(1000)))'
+}
+
 record_run()
 {
 	local competitor name
@@ -85,10 +95,11 @@ record_run()
 	perf_beside none
 	perf_beside raw -k CLOCK_MONOTONIC_RAW
 	perfs_are_live mono none raw || return 1
+	clocks >"$tmp/clocks"
 	start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/kernel.trace" --events sched,syscall,gc,kernel
 	recorder_is_live || return 1
 	tell_target start
-	expect_target done 60 && stop_recorder && stop_perfs && stop_target || return 1
+	expect_target done 60 && clocks >>"$tmp/clocks" && stop_recorder && stop_perfs && stop_target || return 1
 	kill $competitor
 	without_ksymbols <"$tmp/mono.data" >"$tmp/plain.data" &&
 		perf script -i "$tmp/plain.data" --ns -F tid,cpu,time,event,trace >"$tmp/lines" 2>"$tmp/err" &&
@@ -227,12 +238,20 @@ cpus_match_perf()
 	note "$(cat "$tmp/said")"
 }
 
+# The clocks themselves ran apart by as much, but for what the middle residual means in the time that perf covers.
+drift_is_right()
+{
+	awk 'NR == 1 { mono = $2; raw = $3 } END { printf "%.6f\n", (($3 - raw) / ($2 - mono) - 1) * 1e6 }' "$tmp/clocks" | tee "$tmp/drift"
+	jq -e --argjson have "$(cat "$tmp/drift")" '(.drift_ppm - $have | fabs) < 2e6 * .residual_ns.p50 / .covered_ns' "$tmp/joined.json"
+}
+
 # NAME: the clock was fitted, and the times match the recording with CLOCK_MONOTONIC
 is_fitted()
 {
 	align kernel "$1" || return 1
 	jq -e '.fitted and .residual_ns.p99 < 5000 and .matched > 1000 and
 		.matched > 0.9 * ([.in_trace, .in_perf] | min)' "$tmp/joined.json" || return 1
+	[ "$1" != raw ] || drift_is_right || return 1
 	{ sed 's/$/ m/' "$tmp/mono.cores"; cores "$tmp/joined" | sed 's/$/ f/'; } | sort -k2,2n -k3,3n -k1,1n |
 		awk '{ key[NR] = $2 " " $3; time[NR] = $1; from[NR] = $4 }
 			END {
@@ -298,6 +317,9 @@ gaps_stay_unknown()
 	cat "$tmp/err"
 	grep -q 'perf lost .* -m 16M' "$tmp/err" &&
 		jq -e '.perf_lost > 100 and .covered_ns > 5e8 and .covered_ns < 0.8 * .trace_ns' "$tmp/joined.json" &&
+		perf script --show-lost-events -i "$tmp/short.data" 2>/dev/null |
+		awk '/PERF_RECORD_LOST lost / { sum += $NF } END { print sum + 0 }' | tee "$tmp/lost" &&
+		[ "$(cat "$tmp/lost")" = "$(jq .perf_lost "$tmp/joined.json")" ] &&
 		$READER stat "$tmp/joined" | grep -E ' cpu_on, from' || return 1
 	covered=$(jq .covered_ns "$tmp/joined.json")
 	latency "$tmp/joined" --to "${covered}ns" | tee "$tmp/have"
