@@ -11,7 +11,7 @@
 #include "analysis/path_impl.h"
 #include "analysis/waits.h"
 
-enum { NONE, MAIN, WORKER, HOLDER, CHAN, SLEEP, NETWORK, ASSIST_STACK, STW, STRINGS };
+enum { NONE, MAIN, WORKER, HOLDER, CHAN, SLEEP, NETWORK, ASSIST_STACK, STW, EVICT, STRINGS };
 static const char *const strings[STRINGS] = {
 	[NONE] = "",
 	[MAIN] = "main.main",
@@ -22,6 +22,7 @@ static const char *const strings[STRINGS] = {
 	[NETWORK] = "network",
 	[ASSIST_STACK] = "f",
 	[STW] = "GC sweep termination",
+	[EVICT] = "internal/poll.(*pollDesc).evict",
 };
 
 enum { READ = 0, FSYNC = 74, FUTEX = 202 };
@@ -51,9 +52,12 @@ static inline void end(void)
 
 static inline void begin_limited(size_t limit)
 {
+	struct trace_frame evict = { .pc = 0x2000, .func = EVICT };
+
 	end();
 	add_strings(strings, STRINGS);
 	add_start_functions(MAIN, HOLDER, CHAN);
+	assert_int_equal(dictionary__add_stack(&dictionary, EVICT, &evict, 1), 0);
 	assert_int_equal(path_history__init(&history, limit), 0);
 	path_fold__init(&fold, &history);
 	on_m = on_p = on_g = UINT64_MAX;
@@ -166,6 +170,13 @@ static inline void unblock(int64_t time, uint64_t g, uint64_t by)
 {
 	on(by ? by : 9, by);
 	event(time, EV_GO_UNBLOCK, g, 1, 0);
+}
+
+/* The same, by a function of that number. */
+static inline void unblock_in(int64_t time, uint64_t g, uint64_t by, uint64_t function)
+{
+	on(by, by);
+	event(time, EV_GO_UNBLOCK, g, 1, function);
 }
 
 static inline void start(int64_t time, uint64_t g)

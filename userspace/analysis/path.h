@@ -95,6 +95,7 @@ struct path_goroutine {
 	uint64_t id;
 	uint32_t name;	  /* of its start function, interned; 0: not known */
 	uint32_t creator; /* with `created_in_trace` */
+	uint32_t before;  /* the reason of a wait if a timer created it, as time.AfterFunc() does */
 	int64_t created;
 	bool created_in_trace, ended; /* in the trace */
 	bool assist;		 /* while it is filled: within a mark assist, whatever its state */
@@ -199,6 +200,7 @@ struct path_fold {
 	const struct kernel_threads *threads; /* during path_fold__event() */
 	uint64_t ahead;			      /* of CLOCK_MONOTONIC before the trace's clock */
 	bool threads_changed;		      /* other than by items, since the last sync */
+	bool in_the_middle;		      /* path_fold__begin() was called */
 };
 
 void path_fold__init(struct path_fold *f, struct path_history *h);
@@ -240,7 +242,7 @@ enum path_kind {
 	PATH_KINDS
 };
 
-/* what ended a wait, if it was no goroutine */
+/* what ended a wait */
 enum path_cause {
 	PATH_CAUSE_NONE,
 	PATH_CAUSE_GOROUTINE, /* `by` */
@@ -250,11 +252,14 @@ enum path_cause {
 	PATH_CAUSE_IDLE, /* the CPU, or the P, was idle */
 	PATH_CAUSE_TIMER,
 	PATH_CAUSE_NETPOLL,
-	PATH_CAUSE_SCHEDULER, /* Go's: a timer or another cause that is no goroutine */
+	PATH_CAUSE_SCHEDULER, /* Go's, or another part of its runtime that is no goroutine */
 	PATH_CAUSE_CGROUP,
 	PATH_CAUSE_PENDING, /* not over when the trace ends */
 	PATH_CAUSES
 };
+
+/* The cause of the end of a wait that no goroutine ended, by the reason of the wait. */
+enum path_cause path_cause__without_goroutine(struct trace_string reason);
 
 #define PATH_HOLDERS 4
 

@@ -239,15 +239,15 @@ int64_t path_walk__proc(const struct walk *w, const struct path_state *st,
 	return since;
 }
 
-enum path_cause path_walk__scheduler(const struct path_history *h, uint32_t reason)
+enum path_cause path_cause__without_goroutine(struct trace_string reason)
 {
-	struct trace_string text = intern__text_at(h->texts, reason);
+	static const uint8_t causes[] = {
+		[PARKING_END_SCHEDULER] = PATH_CAUSE_SCHEDULER,
+		[PARKING_END_TIMER] = PATH_CAUSE_TIMER,
+		[PARKING_END_NETPOLL] = PATH_CAUSE_NETPOLL,
+	};
 
-	if (parking__is(text, "network"))
-		return PATH_CAUSE_NETPOLL;
-	if (parking__is(text, "sleep"))
-		return PATH_CAUSE_TIMER;
-	return PATH_CAUSE_SCHEDULER;
+	return causes[parking__end(reason)];
 }
 
 const struct path_run *path_walk__last_sleep(const struct path_history *h, uint32_t thread,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/path_impl.h"
+#include "reader/parking.h"
 
 /* the tracker's record of a goroutine */
 struct live {
@@ -64,7 +65,7 @@ static inline int goroutine__leave(void *context, void *goroutine, const struct 
 	struct path_fold *f = context;
 	const struct live *g = goroutine;
 	struct path_state *st;
-	uint32_t by, thread, proc;
+	uint32_t by = PATH_NONE, thread, proc;
 	int err;
 
 	if (g->index == PATH_NONE)
@@ -83,7 +84,9 @@ static inline int goroutine__leave(void *context, void *goroutine, const struct 
 			err = leave_place(f, g->index, &path_proc(f->h, st->proc)->on, ev->time);
 		return err;
 	case GO_STATE_WAITING:
-		err = path_fold__get(f, &f->h->goroutines, ev->g, &by);
+		if (parking__ended_by_goroutine(ev, m->stack,
+						intern__text_at(f->h->texts, st->reason)))
+			err = path_fold__get(f, &f->h->goroutines, ev->g, &by);
 		if (err)
 			return err;
 		st->over = true;
@@ -151,6 +154,7 @@ static inline int goroutine__enter(void *context, void *goroutine, const struct 
 static int goroutine__appear(void *context, void *goroutine, const struct trace_event *ev,
 			     const struct semantics *m)
 {
+	static const char before[] = "not created yet";
 	struct path_fold *f = context;
 	struct live *g = goroutine;
 	struct path_goroutine *known;
@@ -168,6 +172,10 @@ static int goroutine__appear(void *context, void *goroutine, const struct trace_
 	known->created = ev->time;
 	known->created_in_trace = true;
 	known->ended = known->assist = false;
+	known->before = 0;
+	if (!err && ev->g == TRACE_NO_G && m->to == GO_STATE_RUNNABLE)
+		err = intern__text(f->h->texts, (struct trace_string){ before, strlen(before) },
+				   &known->before);
 	return err;
 }
 
@@ -275,6 +283,7 @@ int path_fold__begin(struct path_fold *f, const struct order *order, int64_t tim
 	struct map_slot *g = map__sorted(&order->g, &ng), *m = map__sorted(&order->m, &nm);
 	int err = g && m ? 0 : -ENOMEM;
 
+	f->in_the_middle = true;
 	for (size_t i = 0; !err && i < ng; i++) {
 		const struct order_g *known = g[i].value;
 
@@ -292,10 +301,28 @@ void path_fold__reread_threads(struct path_fold *f)
 	f->threads_changed = true;
 }
 
+/* In the middle of a trace, the reason of a wait is known when the status of its goroutine comes. */
+static int learn_reason(struct path_fold *f, const struct trace_event *ev)
+{
+	uint32_t g = path_history__find_goroutine(f->h, ev->arg[0]);
+	struct path_state *st = g == PATH_NONE ? NULL : path_history__last_state(f->h, g);
+	struct semantics m;
+
+	if (!st || st->state != GO_STATE_WAITING || st->reason)
+		return 0;
+	semantics__of(ev, &m);
+	m.from = GO_STATE_UNDETERMINED;
+	semantics__add_reason(ev, &m);
+	return m.name.len ? intern__text(f->h->texts, m.name, &st->reason) : 0;
+}
+
 int path_fold__event(struct path_fold *f, const struct trace_event *ev,
 		     const struct kernel_threads *threads, uint64_t mono)
 {
 	f->ahead = mono - (uint64_t)ev->time;
 	f->threads = threads;
+	if (f->in_the_middle && (ev->type == EV_GO_STATUS || ev->type == EV_GO_STATUS_STACK) &&
+	    learn_reason(f, ev))
+		return -ENOMEM;
 	return goroutine_tracker__event(&f->tracker, &client, ev, ev->time);
 }

@@ -103,9 +103,6 @@ const struct path_run *path_walk__sleep_end(struct walk *w, const struct path_li
 int64_t path_walk__sleep_begin(struct walk *w, const struct path_list *runs, uint32_t n,
 			       int64_t since);
 
-/* What a wait for that reason ends by, if not by a goroutine. */
-enum path_cause path_walk__scheduler(const struct path_history *h, uint32_t reason);
-
 /*
  * The sleep of a thread that ended before `time`, with no goroutine on the thread since, and when
  * it ended. NULL: there was none.

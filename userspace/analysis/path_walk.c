@@ -194,35 +194,22 @@ static int thread_step(struct walk *w, uint32_t thread, int64_t since, const str
 }
 
 /*
- * No goroutine ended the wait: a thread did, for the scheduler, which may have been woken itself.
+ * No goroutine ended the wait: a thread did, for the scheduler. Why that thread was awake explains
+ * nothing, unless a process woke it: this one may have sent what came by the network.
  */
 static int go_blocked_by_scheduler(struct walk *w, const struct path_state *st, int64_t end,
 				   struct path_segment *seg)
 {
 	const struct path_run *sleep;
 	int64_t woken = INT64_MIN;
-	uint32_t waker;
-	int err;
 
 	seg->thread = st->by_thread;
-	seg->cause = path_walk__scheduler(w->h, st->reason);
+	seg->cause = path_cause__without_goroutine(intern__text_at(w->h->texts, st->reason));
 	sleep = path_walk__last_sleep(w->h, st->by_thread, end, &woken);
-	if (!sleep || woken <= st->time || sleep->interrupt)
-		return emit (w, st->time, seg);
-	waker = path_history__find_thread(w->h, sleep->other);
-	if (waker == PATH_NONE) {
+	if (sleep && woken > st->time && !sleep->interrupt &&
+	    path_history__find_thread(w->h, sleep->other) == PATH_NONE)
 		path_walk__process(w->h, sleep->other, sleep->other_pid, sleep->name, seg);
-		return emit (w, st->time, seg);
-	}
-	if (waker == st->by_thread || !may_jump(w))
-		return emit (w, st->time, seg);
-	if (woken < w->time) {
-		err = emit (w, woken, seg);
-		if (err || w->time > woken)
-			return err;
-	}
-	return jump(w, st->time, path_list__on_before(&path_thread(w->h, waker)->on, w->time),
-		    waker);
+	return emit (w, st->time, seg);
 }
 
 static int go_blocked(struct walk *w, const struct path_state *st, int64_t end)
@@ -262,13 +249,21 @@ static int go_runnable(struct walk *w, const struct path_state *st, const struct
 	return emit (w, r->left, &seg);
 }
 
-/* Before its first state: what its creator did, if it was created in the trace. */
+/*
+ * Before its first state: what its creator did, if it was created in the trace, or a wait for the
+ * timer that created it.
+ */
 static int before_creation(struct walk *w, const struct path_goroutine *g)
 {
 	struct path_segment seg = segment__of(w, PATH_UNKNOWN);
 
 	if (g->created_in_trace && g->creator != PATH_NONE && may_jump(w))
 		return jump(w, w->lo, g->creator, PATH_NONE);
+	if (g->created_in_trace && g->before) {
+		seg.kind = PATH_GO_BLOCKED;
+		seg.reason = g->before;
+		seg.cause = PATH_CAUSE_TIMER;
+	}
 	return emit (w, w->lo, &seg);
 }
 

@@ -18,6 +18,7 @@
 #include "format/parked_read.h"
 #include "lib/array.h"
 #include "lib/heap.h"
+#include "reader/parking.h"
 
 #define SPARE	      1024u	  /* the runtime has a few goroutines, and one per P */
 #define STACKS_MEMORY (64u << 20) /* bytes of texts and stacks; beyond this, stacks are unknown */
@@ -169,14 +170,16 @@ static uint32_t function_of(struct waiter *g)
 	return g->go.name;
 }
 
-/* The goroutine whose event ends a wait, if that is not its own. */
-static void set_by(struct waits *w, struct wait *wait, const struct trace_event *ev)
+/* The goroutine that ends a wait, if that is not its own. */
+static void set_by(struct waits *w, struct wait *wait, const struct trace_event *ev,
+		   const struct semantics *m)
 {
 	struct waiter *by = NULL;
 
 	wait->thread = ev->m;
 	wait->proc = ev->p;
-	if (ev->g != TRACE_NO_G && ev->g != wait->goroutine) {
+	if (ev->g != wait->goroutine &&
+	    parking__ended_by_goroutine(ev, m->stack, intern__text_at(w->texts, wait->reason))) {
 		wait->by = ev->g;
 		by = goroutine_tracker__find(&w->tracker, ev->g);
 	}
@@ -207,7 +210,8 @@ static int consider(struct waits *w, struct waiter *g, struct wait *wait)
 }
 
 /* Its wait has ended at `to`, or, without an event, goes on. */
-static int add(struct waits *w, struct waiter *g, int64_t to, const struct trace_event *ev)
+static int add(struct waits *w, struct waiter *g, int64_t to, const struct trace_event *ev,
+	       const struct semantics *m)
 {
 	struct wait wait = {
 		.from = g->go.since > w->from ? g->go.since : w->from,
@@ -231,7 +235,7 @@ static int add(struct waits *w, struct waiter *g, int64_t to, const struct trace
 	if (!is_candidate(w, &wait))
 		return 0;
 	if (ev)
-		set_by(w, &wait, ev);
+		set_by(w, &wait, ev, m);
 	return consider(w, g, &wait);
 }
 
@@ -323,8 +327,7 @@ static int goroutine__leave(void *context, void *goroutine, const struct trace_e
 	struct waits *w = context;
 	struct waiter *g = goroutine;
 
-	(void)m;
-	return g->waits ? add(w, g, w->tracker.now, ev) : 0;
+	return g->waits ? add(w, g, w->tracker.now, ev, m) : 0;
 }
 
 static bool find_kind(const struct waits *w, uint8_t state, uint8_t *ret)
@@ -383,7 +386,7 @@ static int goroutine__end(void *context, void *goroutine)
 	struct waits *w = context;
 	struct waiter *g = goroutine;
 
-	return g->waits ? add(w, g, w->end, NULL) : 0;
+	return g->waits ? add(w, g, w->end, NULL, NULL) : 0;
 }
 
 static int sync__event(void *context, const struct trace_event *ev, const struct semantics *m)

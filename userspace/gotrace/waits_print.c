@@ -10,16 +10,10 @@
 #include "analysis/durations.h"
 #include "path_print.h"
 #include "print/table.h"
-#include "reader/parking.h"
 #include "waits.h"
 
 #define INDENT	   "              "
 #define LINE_WIDTH 100 /* at most */
-
-static bool is_reason(const struct longest_waits *l, uint32_t reason, const char *name)
-{
-	return parking__is(waits__text(l->waits, reason), name);
-}
 
 const char *wait__end(const struct longest_waits *l, const struct wait *wait)
 {
@@ -27,10 +21,7 @@ const char *wait__end(const struct longest_waits *l, const struct wait *wait)
 		return NULL;
 	if (wait->by != TRACE_NO_G)
 		return path__cause(PATH_CAUSE_GOROUTINE);
-	if (is_reason(l, wait->reason, "network"))
-		return path__cause(PATH_CAUSE_NETPOLL);
-	return path__cause(is_reason(l, wait->reason, "sleep") ? PATH_CAUSE_TIMER :
-								 PATH_CAUSE_SCHEDULER);
+	return path__cause(path_cause__without_goroutine(waits__text(l->waits, wait->reason)));
 }
 
 static void put_text(struct out *o, const struct longest_waits *l, uint32_t text)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Infers why a goroutine waits: see parking.h. */
+/* Why goroutines wait, and what ends that: see parking.h. */
 #include "reader/parking.h"
 
 #include <string.h>
@@ -7,6 +7,8 @@
 #define INFERRED   " (inferred)"
 #define PARK	   "runtime.gopark" /* the innermost function of each goroutine that is parked */
 #define FRAMES_MAX 4		    /* from there to the function that parks for one reason */
+#define POLL	   "internal/poll." /* of functions that end waits for the network */
+#define SYSTEM	   "runtime.systemstack_switch" /* calls those that start the world */
 
 /* Those that call gopark() and goparkunlock() in the sources of Go 1.21 to 1.27. */
 static const struct {
@@ -66,4 +68,43 @@ bool parking__is(struct trace_string reason, const char *name)
 		trace_string__equals((struct trace_string){ reason.data + strlen(name),
 							    reason.len - (uint32_t)strlen(name) },
 				     INFERRED));
+}
+
+/* Of waitReasonStrings in the sources of Go 1.21 to 1.27; a channel without a goroutine is a timer's. */
+static const struct {
+	const char *reason;
+	enum parking_end end;
+} ends[] = {
+	{ "network", PARKING_END_NETPOLL },
+	{ "sleep", PARKING_END_TIMER },
+	{ "chan receive", PARKING_END_TIMER },
+	{ "select", PARKING_END_TIMER },
+};
+
+enum parking_end parking__end(struct trace_string reason)
+{
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (parking__is(reason, ends[i].reason))
+			return ends[i].end;
+	return PARKING_END_SCHEDULER;
+}
+
+/* Its innermost function begins with `text`. */
+static bool is_in(const struct dictionary *d, uint64_t stack, const char *text)
+{
+	struct trace_string name;
+
+	return dictionary__frames(d, stack) &&
+	       dictionary__string(d, dictionary__frame(d, stack, 0)->func, &name) &&
+	       trace_string__begins(name, text);
+}
+
+bool parking__ended_by_goroutine(const struct trace_event *ev, uint64_t stack,
+				 struct trace_string reason)
+{
+	if (ev->g == TRACE_NO_G || parking__is(reason, "sleep"))
+		return false;
+	if (!reason.len)
+		return !is_in(ev->dictionary, stack, SYSTEM);
+	return !parking__is(reason, "network") || is_in(ev->dictionary, stack, POLL);
 }

@@ -94,6 +94,19 @@ TEST(created)
 	expect(2, 30, 40, "30-40 gorun g2 idle held=g1\n");
 }
 
+/* By a timer, as time.AfterFunc() does. */
+TEST(created_by_no_goroutine)
+{
+	all_run(1);
+	on(9, 0);
+	event(30, EV_GO_CREATE, 2, WORKER, 0);
+	start(40, 2);
+	expect(2, 0, 50,
+	       "0-30 goblock g2 not created yet timer\n"
+	       "30-40 gorun g2 idle held=g1\n"
+	       "40-50 running g2 m2\n");
+}
+
 TEST(waits_for_a_p)
 {
 	all_run(3);
@@ -197,7 +210,7 @@ TEST(scheduler)
 	       "10-20 goblock g1 m9 sleep timer\n"
 	       "20-21 gorun g1 idle\n"
 	       "21-30 running g1 m1\n"
-	       "30-40 goblock g1 m9 chan receive scheduler\n"
+	       "30-40 goblock g1 m9 chan receive timer\n"
 	       "40-41 gorun g1 idle\n"
 	       "41-50 running g1 m1\n"
 	       "50-60 goblock g1 m9 network netpoll\n"
@@ -206,7 +219,10 @@ TEST(scheduler)
 	       "70-90 goblock g1 chan receive pending\n");
 }
 
-/* The thread that looks at the network for the scheduler was woken by a process, or by a goroutine. */
+/*
+ * The thread that looks at the network for the scheduler was woken by a process, or by a goroutine,
+ * which is not followed.
+ */
 TEST(network)
 {
 	all_run(2);
@@ -229,11 +245,34 @@ TEST(network)
 	       "10-30 goblock g1 m9 network netpoll by=901\n"
 	       "30-31 gorun g1 idle held=g2\n"
 	       "31-40 oncpu g1 m1\n"
-	       "40-55 oncpu g2 m2\n"
-	       "55-60 goblock g1 m9 network netpoll\n"
+	       "40-60 goblock g1 m9 network netpoll\n"
 	       "60-61 gorun g1 idle held=g2\n"
 	       "61-70 oncpu g1 m1\n");
-	expect(1, 45, 55, "45-55 oncpu g2 m2\n"); /* up to the wake-up */
+}
+
+/* A goroutine that polled the network ended waits by chance; closing the connection is no chance. */
+TEST(polled_by_a_goroutine)
+{
+	all_run(2);
+	block(10, 1, NETWORK);
+	unblock_in(20, 1, 2, HOLDER);
+	start(21, 1);
+	block(30, 1, SLEEP);
+	unblock_in(40, 1, 2, EVICT);
+	start(41, 1);
+	block(50, 1, NETWORK);
+	unblock_in(60, 1, 2, EVICT);
+	start(61, 1);
+	expect(1, 10, 70,
+	       "10-20 goblock g1 m2 network netpoll\n"
+	       "20-21 gorun g1 idle held=g2\n"
+	       "21-30 running g1 m1\n"
+	       "30-40 goblock g1 m2 sleep timer\n"
+	       "40-41 gorun g1 idle held=g2\n"
+	       "41-50 running g1 m1\n"
+	       "50-60 running g2 m2\n"
+	       "60-61 gorun g1 idle held=g2\n"
+	       "61-70 running g1 m1\n");
 }
 
 /*

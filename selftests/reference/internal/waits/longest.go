@@ -109,7 +109,7 @@ func (m *Model) stateWaits(lines []*Line, kind string, from, to int64) (all []Wa
 		if end != nil {
 			w.To = end.Time
 			w.ByTid, w.ByProc = end.M, end.P
-			if end.G != nil && *end.G != w.Goroutine {
+			if end.G != nil && *end.G != w.Goroutine && meant(w.Reason, end) {
 				w.By = end.G
 			}
 		}
@@ -155,19 +155,15 @@ func (m *Model) stateWaits(lines []*Line, kind string, from, to int64) (all []Wa
 
 func sign(x int64) int { return int(max(-1, min(1, x))) }
 
-// endedBy is what ended the wait: the runtime names the reasons of waits for the network and timers.
+// endedBy is what ended the wait.
 func endedBy(w *Wait) string {
 	switch {
 	case w.GoesOn || w.Kind != "block":
 		return ""
 	case w.By != nil:
 		return "goroutine"
-	case w.Reason == "network":
-		return "netpoll"
-	case w.Reason == "sleep":
-		return "timer"
 	}
-	return "scheduler"
+	return without(w.Reason)
 }
 
 // CompareWaits lists what differs from the longest `n` waits of all, and returns how many causes were

@@ -14,6 +14,7 @@ import (
 	"io"
 	"math"
 	"sort"
+	"strings"
 )
 
 // None is an id that no goroutine has.
@@ -129,6 +130,7 @@ type Goroutine struct {
 	States        []State
 	Creator       int64
 	Born          bool
+	byTimer       bool // created by a timer, as time.AfterFunc does
 	Created       int64
 	Ended         bool
 	Reused        bool // the trace has two goroutines with that id
@@ -338,6 +340,7 @@ func (m *Model) transition(l *Line) {
 	case "NotExist":
 		g.Reused = len(g.States) > 0
 		g.Born, g.Ended, g.Created, g.Creator, g.inAssist = true, false, at, id(l.G), false
+		g.byTimer = l.G == nil && l.To == "Runnable"
 	default:
 		m.leave(*l.Goroutine, g, l)
 	}
@@ -369,6 +372,29 @@ func (m *Model) transition(l *Line) {
 	g.States = append(g.States, s)
 }
 
+// meant is false for a goroutine that only polled the network, or ran timers, when it ended another one's wait: package
+// internal/poll ends waits for the network on purpose.
+func meant(reason string, l *Line) bool {
+	switch strings.TrimSuffix(reason, " (inferred)") {
+	case "network":
+		return strings.HasPrefix(l.Frame.Func, "internal/poll.")
+	case "sleep":
+		return false
+	}
+	return true
+}
+
+// without is what ends a wait that no goroutine ends. Of channels, those of timers have none.
+func without(reason string) string {
+	switch strings.TrimSuffix(reason, " (inferred)") {
+	case "network":
+		return "netpoll"
+	case "sleep", "chan receive", "select":
+		return "timer"
+	}
+	return "scheduler"
+}
+
 func (m *Model) leave(id_ int64, g *Goroutine, l *Line) {
 	if len(g.States) == 0 {
 		return
@@ -387,7 +413,10 @@ func (m *Model) leave(id_ int64, g *Goroutine, l *Line) {
 			m.Procs[s.P] = append(m.Procs[s.P], Own{l.Time, None})
 		}
 	case "Waiting":
-		s.Over, s.By, s.ByM = true, id(l.G), id(l.M)
+		s.Over, s.ByM = true, id(l.M)
+		if meant(s.Reason, l) {
+			s.By = id(l.G)
+		}
 	case "Runnable":
 		s.Over, s.Got = true, id(l.P)
 	}

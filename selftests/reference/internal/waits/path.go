@@ -99,9 +99,13 @@ func (w *walk) goroutine(g, lo, hi int64, depth int) {
 		if i < 0 {
 			if of.Born && of.Creator != None {
 				w.goroutine(of.Creator, lo, hi, depth+1)
-			} else {
-				w.emit(segment("unknown", g, depth), lo, hi)
+				return
 			}
+			seg := segment("unknown", g, depth)
+			if of.Born && of.byTimer {
+				seg.Kind, seg.Reason, seg.Cause = "Go-blocked", "not created yet", "timer"
+			}
+			w.emit(seg, lo, hi)
 			return
 		}
 		s := of.States[i]
@@ -492,51 +496,25 @@ func (w *walk) waiting(g int64, s State, end, lo, hi int64, depth int) {
 	case s.By != None && s.By != g:
 		seg.Cause, seg.ByG = "goroutine", &s.By
 	default:
-		w.byScheduler(seg, s, end, lo, hi, depth)
+		w.byScheduler(seg, s, end, lo, hi)
 		return
 	}
 	w.emit(seg, lo, hi)
 }
 
-// byScheduler: a thread without a goroutine ended the wait. If that thread had slept until then,
-// and a thread of the program has woken it since the wait began, the path continues there.
-func (w *walk) byScheduler(seg Segment, s State, end, lo, hi int64, depth int) {
-	seg.Cause = map[string]string{"network": "netpoll", "sleep": "timer"}[s.Reason]
-	if seg.Cause == "" {
-		seg.Cause = "scheduler"
+// byScheduler: a thread without a goroutine ended the wait, which a process may have woken.
+func (w *walk) byScheduler(seg Segment, s State, end, lo, hi int64) {
+	seg.Cause = without(s.Reason)
+	if t := w.Threads[s.ByM]; t != nil {
+		seg.Tid = s.ByM
+		sleep, woken := t.lastSleep(end)
+		if sleep != nil && woken > s.At && !sleep.Interrupt && w.Threads[sleep.Waker.M] == nil {
+			cause := seg.Cause
+			w.process(&seg, sleep.Waker)
+			seg.Cause = cause
+		}
 	}
-	t := w.Threads[s.ByM]
-	if t == nil {
-		w.emit(seg, lo, hi)
-		return
-	}
-	seg.Tid = s.ByM
-	sleep, woken := t.lastSleep(end)
-	if sleep == nil || woken <= s.At || sleep.Interrupt {
-		w.emit(seg, lo, hi)
-		return
-	}
-	if w.Threads[sleep.Waker.M] == nil {
-		cause := seg.Cause
-		w.process(&seg, sleep.Waker)
-		seg.Cause = cause
-	}
-	if w.Threads[sleep.Waker.M] == nil || sleep.Waker.M == s.ByM || w.chain >= 100 {
-		w.emit(seg, lo, hi)
-		return
-	}
-	woken = max(lo, woken)
-	w.emit(seg, woken, hi)
-	hi = min(hi, woken)
-	if hi <= lo {
-		return
-	}
-	w.chain++
-	if by := owner(w.Threads[sleep.Waker.M].On, hi); by != None {
-		w.goroutine(by, lo, hi, depth+1)
-	} else {
-		w.bare(sleep.Waker.M, lo, hi, depth+1)
-	}
+	w.emit(seg, lo, hi)
 }
 
 // lastSleep returns the one that ended at most four changes before a time, with no goroutine on the
