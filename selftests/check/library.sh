@@ -1,6 +1,7 @@
 #!/bin/bash
 # Tests Go code in a C program: as a shared library that it loads (-buildmode=c-shared), or as one of
-# two, and linked into it (c-archive). The runtime traces the same run, and the counts of the target are exact.
+# two, and linked into it (c-archive); and a library in a Go program. The runtime traces the same run, and the
+# counts of the target are exact. Libraries are loaded before and during the recording, deleted and replaced.
 # tier: all
 # parallel
 # timeout: 900
@@ -9,9 +10,9 @@
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
-build_go() # GO MODE FILE [OPTION...]
+build_go() # GO MODE FILE PACKAGE [OPTION...]
 {
-	(cd selftests/targets && CGO_ENABLED=1 GOTOOLCHAIN=$1 "${GO:-go}" build -buildvcs=false -buildmode="$2" -o "$3" "${@:4}" ./library)
+	(cd selftests/targets && CGO_ENABLED=1 GOTOOLCHAIN=$1 "${GO:-go}" build -buildvcs=false -buildmode="$2" -o "$3" "${@:5}" "./$4")
 }
 
 build_library() # GO MODE: sets HOST, the folder of the program `library`
@@ -19,7 +20,7 @@ build_library() # GO MODE: sets HOST, the folder of the program `library`
 	local sources=selftests/targets/library
 
 	HOST=$PWD/$tmp/$1-$2
-	mkdir -p "$HOST" && build_go "$1" "$2" "$HOST/libgocode.$([ "$2" = c-shared ] && echo so || echo a)" &&
+	mkdir -p "$HOST" && build_go "$1" "$2" "$HOST/libgocode.$([ "$2" = c-shared ] && echo so || echo a)" library &&
 		cc -O1 -o "$HOST/library" "$sources/host/host.c" -L"$HOST" -lgocode -Wl,-rpath,"$HOST" -lpthread
 }
 
@@ -47,9 +48,9 @@ untouched() # the text in memory equals the file; text_is_clean() checks only th
 # Two libraries, each with a runtime. The C program calls the preloaded one, and the other one is idle.
 two_libraries()
 {
-	build_library "$ORACLE_GO" c-shared && build_go "$ORACLE_GO" c-shared "$HOST/libother.so" -ldflags=-s &&
+	build_library "$ORACLE_GO" c-shared && build_go "$ORACLE_GO" c-shared "$HOST/libother.so" library -ldflags=-s &&
 		mkdir -p "$HOST/two" && printf '#!/bin/sh\nexec env LD_PRELOAD=%s %s "$@"\n' "$HOST/libother.so" "$HOST/library" >"$HOST/two/library" &&
-		chmod +x "$HOST/two/library"
+		chmod +x "$HOST/two/library" && opens
 }
 
 # LIBRARY: prints the message about the other library, and whether the trace has what the program claims
@@ -79,11 +80,89 @@ the_idle_one()
 both_are_listed()
 {
 	start_target library "$HOST/two" && $GOTRACE probes -p "$TARGET_PID" >"$tmp/probes" && $GOTRACE doctor -p "$TARGET_PID" --json >"$tmp/doctor" &&
-		grep -qE '^other libraries with Go code: [^,]*/lib(other|gocode).so$' "$tmp/probes" &&
+		grep -qE '^not recorded: the Go code of [^,]*/lib(other|gocode).so: see --library$' "$tmp/probes" &&
 		jq -e 'any(.checks[]; .what == "libraries" and (.text | test("^not recorded: the Go code of [^,]*/lib(other|gocode).so: see --library$")))' \
 			"$tmp/doctor" &&
 		refused 1 "has no Go library 'libnone.so', but .*/lib(other.so, .*/libgocode|gocode.so, .*/libother).so" \
 			$GOTRACE record -p "$TARGET_PID" --library libnone.so -o "$tmp/x.trace" && tell_target start && expect_target done && stop_target
+}
+
+# A program in another language that loads its first argument at once, and the others while it works.
+opens()
+{
+	cat >"$HOST/opens" <<-'EOF'
+		#!/usr/bin/env python3
+		import ctypes, os, sys
+		def load(path):
+		    library = ctypes.CDLL(path)
+		    for _ in range(100):
+		        library.Work()
+		if sys.argv[1]:
+		    load(sys.argv[1])
+		print("ready", os.getpid(), flush=True)
+		sys.stdin.readline()
+		for path in sys.argv[2:]:
+		    load(path)
+		print("done {}", flush=True)
+		sys.stdin.readline()
+	EOF
+	chmod +x "$HOST/opens"
+}
+
+# A name that is wrong would be waited for in vain, so a library must be there.
+not_yet()
+{
+	start_target opens "$HOST" '' "$HOST/libother.so" &&
+		refused 1 'not a Go program' $GOTRACE record -p "$TARGET_PID" -o "$tmp/x.trace" &&
+		refused 1 "has no Go library 'libother.so': record it once it is loaded" \
+			$GOTRACE record -p "$TARGET_PID" --library libother.so -o "$tmp/x.trace" && tell_target start && expect_target done &&
+		$GOTRACE record -p "$TARGET_PID" --library libother.so -d 300ms -o "$tmp/x.trace" && check_trace "$tmp/x.trace" && stop_target
+}
+
+loaded_meanwhile() { grep -qE "^gotrace-bpf: not recorded: the Go code of [^,]*/$1 in process [0-9]+, which was loaded during the recording: see --library$" "$tmp/background.out"; }
+
+# FILE NAME [ARGUMENT...]: the library FILE is named while the program still runs, and once.
+loaded_late()
+{
+	start_target "$2" "$HOST" "${@:3}" && start_background $GOTRACE record -p "$TARGET_PID" -o "$tmp/late.trace" && recorder_is_live || return 1
+	tell_target start && expect_target done 120 && wait_until 20 loaded_meanwhile "$1" && stop_recorder && target_result >"$tmp/late.done" &&
+		stop_target && cat "$tmp/background.out" && check_trace "$tmp/late.trace" && [ "$(grep -c 'not recorded' "$tmp/background.out")" -eq 1 ]
+}
+
+second_is_late() { loaded_late libother.so opens "$HOST/libgocode.so" "$HOST/libother.so"; }
+
+late_in_go() { loaded_late libother.so loads -late "$HOST/libother.so" && build/reference/truth "$tmp/late.trace" "$tmp/late.done"; }
+
+# "RECORD OPTIONS" OTHER ARGUMENT...: one runtime of a Go program is recorded, and the OTHER is named.
+one_of_go()
+{
+	record_target loads "$HOST" "$EVERY_EVENT $1" "${@:3}" "$HOST/libother.so" && check_trace "$RECORDED" &&
+		build/reference/truth "$RECORDED" "$tmp/loads.done" && grep 'not recorded' "$tmp/background.out" >"$tmp/said" && cat "$tmp/said" && names_other "$2"
+}
+
+lists() # FILE [OPTION...]: probes and doctor list this file as not recorded, and no other one
+{
+	$GOTRACE probes -p "$TARGET_PID" --json "${@:2}" >"$tmp/probes" && jq -e --arg file "$1" '.libraries == [$file]' "$tmp/probes" &&
+		$GOTRACE doctor -p "$TARGET_PID" --json "${@:2}" >"$tmp/doctor" &&
+		jq -e --arg file "$1" '.recordable and .target.libraries == [$file]' "$tmp/doctor"
+}
+
+listed_in_go()
+{
+	start_target loads "$HOST" "$HOST/libother.so" && lists "$HOST/libother.so" && lists "$HOST/loads" --library libother.so &&
+		refused 1 "has no Go library 'libnone.so', but .*/loads, .*/libother.so: record it once" \
+			$GOTRACE record -p "$TARGET_PID" --library libnone.so -o "$tmp/x.trace" && tell_target start && expect_target done && stop_target
+}
+
+# The process executes the deleted file, not the one that has its name now. PRIVILEGES of the manual: they open it.
+replaced()
+{
+	cp "$HOST/libother.so" "$HOST/libgone.so" && start_target opens "$HOST" "$HOST/libgone.so" && rm "$HOST/libgone.so" &&
+		echo 'not a library' >"$HOST/libgone.so" && $GOTRACE record -p "$TARGET_PID" --library libgone.so -d 300ms -o "$tmp/x.trace" &&
+		check_trace "$tmp/x.trace" && $GOTRACE record -p "$TARGET_PID" -d 300ms -o "$tmp/x.trace" && check_trace "$tmp/x.trace" || return 1
+	tell_target start && expect_target done && stop_target || return 1
+	cp "$HOST/libother.so" "$HOST/libgone.so" && start_target loads "$HOST" "$HOST/libgone.so" && rm "$HOST/libgone.so" &&
+		lists "$HOST/libgone.so (deleted)" && tell_target start && expect_target done && stop_target
 }
 
 plugin()
@@ -106,6 +185,15 @@ if try "two libraries build" two_libraries; then
 	try "of two libraries the one that is chosen by name is recorded" the_called_one
 	try "of two libraries the one that is chosen by its path is recorded" the_idle_one
 	try "both libraries are listed" both_are_listed
+	try "a library that is not loaded yet is refused" not_yet
+	try "a second library that is loaded meanwhile is named" second_is_late
+fi
+if try "a Go program that loads a library builds" build_go "$ORACLE_GO" default "$HOST/loads" loads; then
+	try "the runtime of the program is recorded, and the library is named" one_of_go '' libother.so
+	try "the library is recorded, and the program is named" one_of_go '--library libother.so' loads -library
+	try "both runtimes are listed" listed_in_go
+	try "a library that a Go program loads meanwhile is named" late_in_go
+	try "a library is deleted or replaced" replaced
 fi
 try "a plugin is rejected by name" plugin
 ktap_end

@@ -73,9 +73,9 @@ listed()
 		$GOTRACE probes -p "$TARGET_PID" --json >"$tmp/probes" &&
 		$GOTRACE doctor -p "$TARGET_PID" --json >"$tmp/doctor" || return 1
 	jq -e --arg host "$HOST" '[.plugins[] | select(.refused == null and (.probes | length) > 20).file] ==
-		[$host + "/first.so", $host + "/second-stripped.so"]' "$tmp/probes" &&
+		[$host + "/first.so", $host + "/second-stripped.so"] and .libraries == []' "$tmp/probes" &&
 		jq -e --slurpfile probes "$tmp/probes" '[.target.plugins[] | [.file, .refused, .probes]] ==
-			[$probes[0].plugins[] | [.file, .refused, (.probes | length)]]' "$tmp/doctor" || return 1
+			[$probes[0].plugins[] | [.file, .refused, (.probes | length)]] and .target.libraries == []' "$tmp/doctor" || return 1
 	refused 1 'has loaded the plugin first.so, in which inline probes are not supported' \
 		$GOTRACE record -p "$TARGET_PID" --probes=inline -d 1s -o "$tmp/x.trace" || return 1
 	$GOTRACE record -p "$TARGET_PID" -d 300ms -o "$tmp/x.trace" &&

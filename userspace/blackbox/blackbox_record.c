@@ -408,6 +408,7 @@ static int open_all(struct blackbox *b)
 	}
 	loop(b);
 	report_new_plugins(b);
+	setup__libraries(b->opts->recorder);
 	b->stats->t1 = clock__now();
 	err = kmod__freeze(b->kmod, b->error);
 	return err || !b->flight.save ? err : end_flight(b);

@@ -215,6 +215,8 @@ static int housekeeping(struct recorder *r, uint64_t now)
 	r->housekeeping = now;
 	memory__sample(&r->stats->peak_memory);
 	recorder__note_cpu(r);
+	if (!r->target_gone && !r->exec_time)
+		recorder__libraries(r);
 	return err;
 }
 
@@ -392,6 +394,9 @@ static int end(struct recorder *r)
 	if (!err)
 		end_earlier(r);
 	recorder__end_pause(r, r->t1);
+	r->libraries_due = 0;
+	if (!r->target_gone && !r->exec_time)
+		recorder__libraries(r);
 	if (r->inl)
 		inline_probes__remove(r->inl);
 	if (!err && r->inl)

@@ -18,6 +18,7 @@
 #include "gotrace/counters.h"
 #include "lib/error.h"
 #include "target/layout/layout.h"
+#include "target/modules/libraries.h"
 #include "target/modules/modules.h"
 #include "target/probe/calls.h"
 #include "target/probe/site.h"
@@ -50,7 +51,8 @@ struct recorder_opts {
 	struct pclntab *pclntab;
 	const struct layout *layout;
 	const struct site_list *sites;
-	struct go_modules *modules; /* the plugins of the process; the recorder adds new ones */
+	struct go_modules *modules;	/* the plugins of the process; the recorder adds new ones */
+	struct go_libraries *libraries; /* its other Go runtimes; the recorder adds new ones */
 	const struct calls
 		*calls; /* functions whose calls are regions; their sites are in `sites` */
 	/* what requests are, or NULL; their sites are in `sites` */

@@ -186,6 +186,32 @@ static int begin_plugins(struct recorder *r)
 	return err ?: sink__plugins_probed(r->sink, clock__now(), r->t0);
 }
 
+#define LIBRARIES_SHARE 100 /* the list of mappings is read for at most 1/100 of the time */
+
+/* The size of all mapped code but the program's, KiB, which the kernel counts: 0: unknown. */
+static uint64_t mapped_code(const struct recorder *r)
+{
+	char text[32];
+
+	return process__status(r->opts->process->pid, "status", "VmLib", text, sizeof(text)) ?
+		       strtoull(text, NULL, 10) :
+		       0;
+}
+
+void recorder__libraries(struct recorder *r)
+{
+	uint64_t begin = clock__now(), code;
+
+	if (begin < r->libraries_due)
+		return;
+	code = mapped_code(r);
+	if (code == r->mapped_code)
+		return;
+	r->mapped_code = code;
+	setup__libraries(r->opts);
+	r->libraries_due = begin + LIBRARIES_SHARE * (clock__now() - begin);
+}
+
 int recorder__begin(struct recorder *r)
 {
 	unsigned int privileges;

@@ -63,6 +63,8 @@ struct recorder {
 	bool runtime_up;	/* a goroutine has run */
 	uint64_t plugin_mapped; /* when the first plugin was that has no probes yet; 0: none */
 	uint64_t plugins_read;	/* when that was last looked for */
+	uint64_t libraries_due; /* when other Go runtimes may be looked for again */
+	uint64_t mapped_code;	/* of the process when they were last looked for, KiB */
 	uint64_t exec_time;	/* of the GT_EXEC record that ends the recording; 0: none yet */
 	bool stopped, target_gone;
 	bool has_begun;
@@ -128,6 +130,8 @@ size_t recorder__find_plugins(struct recorder *r, bool now);
 int recorder__note_plugins(struct recorder *r, size_t first, uint64_t since, uint64_t now);
 /* If a record shows that a plugin was mapped: attaches its probes, soon. 0 or a negative errno. */
 int recorder__plugins(struct recorder *r);
+/* Names Go runtimes that the process has loaded since the last call, if it has mapped more code since. */
+void recorder__libraries(struct recorder *r);
 /* Passes to the sink how CPU samples are taken, if they are: at T0, and repeatedly. 0 or a negative errno. */
 int recorder__note_samples(struct recorder *r);
 /* What the rest of the recording needs. `modules`: a command's libraries are still to be opened. */

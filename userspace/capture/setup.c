@@ -141,6 +141,19 @@ void setup__plugins(const struct recorder_opts *opts, struct probes *probes, siz
 	}
 }
 
+void setup__libraries(const struct recorder_opts *opts)
+{
+	size_t known = opts->libraries->nothers;
+	char names[768];
+
+	libraries__read(opts->libraries, opts->process, opts->modules);
+	if (opts->libraries->nothers > known)
+		log__msg("not recorded: the Go code of %s in process %d, which was loaded during "
+			 "the recording: see --library",
+			 libraries__format(opts->libraries, known, names, sizeof(names)),
+			 opts->process->pid);
+}
+
 int setup__attach(const struct recorder_opts *opts, struct probes *probes,
 		  struct inline_probes *inl, struct error *error)
 {

@@ -39,6 +39,8 @@ int setup__attach(const struct recorder_opts *opts, struct probes *probes,
  */
 void setup__plugins(const struct recorder_opts *opts, struct probes *probes, size_t first, bool now,
 		    const char *why);
+/* Names the files with a Go runtime of their own that the process has loaded since the analysis or the last call. */
+void setup__libraries(const struct recorder_opts *opts);
 /* Returns -ESRCH, with the reason that the process executed another program. */
 int setup__replaced(const struct recorder_opts *opts, struct error *error);
 /* The header of the raw file, for a window that starts at t0 (CLOCK_MONOTONIC, ns). */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "lib/json.h"
 #include "lib/log.h"
 #include "lib/regular.h"
 #include "lib/steps.h"
@@ -133,12 +134,6 @@ int analysis__of_file(struct analysis *a, const char *path, struct error *error)
 	return err;
 }
 
-static bool use_library(struct analysis *a)
-{
-	return process__use_go_library(&a->process, library, a->other_libraries,
-				       sizeof(a->other_libraries));
-}
-
 static int analyse_library(struct analysis *a, struct error *error)
 {
 	struct error why = { "" };
@@ -161,10 +156,15 @@ static int analyse_library(struct analysis *a, struct error *error)
 /* The library that the user has chosen, whatever the program is. */
 static int analyse_chosen(struct analysis *a, struct error *error)
 {
-	if (use_library(a))
+	char others[256]; /* the remedy must fit, too */
+
+	if (libraries__choose(&a->libraries, &a->process, library))
 		return analyse_library(a, error);
-	return error__set(error, -ENOENT, "process %d has no Go library '%s'%s%s", a->process.pid,
-			  library, a->other_libraries[0] ? ", but " : "", a->other_libraries);
+	libraries__format(&a->libraries, 0, others, sizeof(others));
+	return error__set(error, -ENOENT,
+			  "process %d has no Go library '%s'%s%s: record it once it is loaded; a "
+			  "plugin is recorded with the program that loads it",
+			  a->process.pid, library, others[0] ? ", but " : "", others);
 }
 
 /* The program; or, if it is not a Go program, the first shared library with Go code that it has loaded. */
@@ -172,7 +172,8 @@ static int analyse_program(struct analysis *a, struct error *error)
 {
 	int err = analyse_named(a, a->process.exe_fd, a->process.exe, error);
 
-	if (err && err != -ENOTSUP && analysis__is_not_go(a) && use_library(a))
+	if (err && err != -ENOTSUP && analysis__is_not_go(a) &&
+	    libraries__choose(&a->libraries, &a->process, NULL))
 		err = analyse_library(a, error);
 	return err;
 }
@@ -204,13 +205,14 @@ static int check_layout(struct analysis *a, struct error *error)
 	return err ? error__set(error, err, "%s", why.text) : 0;
 }
 
-static void find_plugins(struct analysis *a)
+static void find_modules(struct analysis *a)
 {
 	const struct go_program program = { &a->process, a->pclntab, &a->layout, &a->sites };
 	int n = modules__read(&a->modules, &program, &a->modules_why);
 
 	if (n < 0)
 		error__set(&a->modules_why, n, "%s", strerror(-n));
+	libraries__read(&a->libraries, &a->process, &a->modules);
 }
 
 int analysis__of_process(struct analysis *a, pid_t pid, struct error *error)
@@ -227,7 +229,7 @@ int analysis__of_process(struct analysis *a, pid_t pid, struct error *error)
 	if (err)
 		return err;
 	analysis__keep(a);
-	find_plugins(a);
+	find_modules(a);
 	return 0;
 }
 
@@ -236,10 +238,19 @@ bool analysis__is_not_go(const struct analysis *a)
 	return a->elf && !a->info.version.text[0];
 }
 
+void analysis__libraries_json(const struct analysis *a, struct json *j)
+{
+	json__open(j, "libraries", '[');
+	for (size_t i = 0; i < a->libraries.nothers && i < LIBRARIES_MAX; i++)
+		json__string(j, NULL, a->libraries.other[i]);
+	json__close(j, ']');
+}
+
 void analysis__deinit(struct analysis *a)
 {
 	site_list__deinit(&a->sites);
 	modules__deinit(&a->modules);
+	libraries__deinit(&a->libraries);
 	pclntab__destroy(a->pclntab);
 	elf_image__destroy(a->elf);
 	if (a->has_process)

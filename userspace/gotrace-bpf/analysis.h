@@ -16,6 +16,7 @@
 #include "target/elf/elf.h"
 #include "target/infer/buildinfo.h"
 #include "target/layout/layout.h"
+#include "target/modules/libraries.h"
 #include "target/modules/modules.h"
 #include "target/probe/site.h"
 #include "target/process/process.h"
@@ -37,6 +38,8 @@
 	  "program or of the first library",                                                       \
 	  0 }
 
+struct json;
+
 struct analysis {
 	char *path; /* of analysis__of_file() */
 	struct elf_image *elf;
@@ -47,7 +50,7 @@ struct analysis {
 	struct go_modules modules; /* the plugins that the process has loaded */
 	struct error modules_why;  /* why they are unknown */
 	struct process process;
-	char other_libraries[256]; /* with Go code, in the process; see process__use_go_library() */
+	struct go_libraries libraries; /* other Go runtimes of the process */
 	bool has_process;
 	bool cached;	    /* layout and sites are from the cache */
 	uint64_t checks_ns; /* duration of the live checks */
@@ -78,6 +81,8 @@ int analysis__of_process(struct analysis *a, pid_t pid, struct error *error);
 int analysis__of_new_program(struct analysis *a, pid_t pid, struct error *error);
 /* After a failure: whether the file could be read, but is not a Go program. */
 bool analysis__is_not_go(const struct analysis *a);
+/* The member "libraries": other files with a Go runtime, as far as their paths are kept. */
+void analysis__libraries_json(const struct analysis *a, struct json *j);
 void analysis__deinit(struct analysis *a);
 
 #endif

@@ -255,12 +255,14 @@ static void report_inline(struct doctor *d, const struct target_facts *f)
 			       __builtin_popcountll(f->inline_probes));
 }
 
-static void report_plugins(struct doctor *d, const struct analysis *a)
+static void report_modules(struct doctor *d, const struct analysis *a)
 {
-	if (a->other_libraries[0])
+	char others[768];
+
+	if (a->libraries.nothers)
 		doctor__report(d, NOTE, "libraries",
 			       "not recorded: the Go code of %s: see --library",
-			       a->other_libraries);
+			       libraries__format(&a->libraries, 0, others, sizeof(others)));
 	if (a->modules_why.text[0])
 		doctor__report(d, NOTE, "plugins", "unknown: %s", a->modules_why.text);
 	for (size_t i = 0; i < a->modules.n; i++) {
@@ -317,7 +319,7 @@ void doctor__target(struct doctor *d, struct analysis *a, struct target_facts *f
 			doctor__report(d, NOTE, "offsets", "%s", a->layout.warning);
 		if (text__check(&a->process, a->elf, &a->sites, &error))
 			doctor__report(d, BAD, "code", "%s", error.text);
-		report_plugins(d, a);
+		report_modules(d, a);
 		check_inline(a, f);
 		count(a, f);
 		if (d->measure_ns && !d->bad && doctor__measure(d, a, &f->measured, &error))
@@ -433,6 +435,7 @@ void doctor__target_json(struct json *j, const struct analysis *a, const struct 
 	if (f->inline_checked)
 		inline_json(j, f);
 	plugins_json(j, a);
+	analysis__libraries_json(a, j);
 	if (f->counted) {
 		json__u64(j, "goroutines", f->goroutines);
 		json__u64(j, "threads", f->threads);

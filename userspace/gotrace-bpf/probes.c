@@ -180,12 +180,15 @@ static void print_sites(const struct analysis *a, const struct site *site, size_
 		print_site(a, &site[i], width);
 }
 
-static void print_plugins(const struct analysis *a)
+static void print_modules(const struct analysis *a)
 {
-	if (a->other_libraries[0] || a->modules_why.text[0])
+	char others[768];
+
+	if (a->libraries.nothers || a->modules_why.text[0])
 		putchar('\n');
-	if (a->other_libraries[0])
-		print_line("other libraries with Go code: %s", a->other_libraries);
+	if (a->libraries.nothers)
+		print_line("not recorded: the Go code of %s: see --library",
+			   libraries__format(&a->libraries, 0, others, sizeof(others)));
 	if (a->modules_why.text[0])
 		print_line("plugins: unknown: %s", a->modules_why.text);
 	for (size_t i = 0; i < a->modules.n; i++) {
@@ -208,7 +211,7 @@ static void print(const struct analysis *a)
 	if (a->layout.warning[0])
 		print_line("%s", a->layout.warning);
 	print_sites(a, a->sites.site, a->sites.n);
-	print_plugins(a);
+	print_modules(a);
 	if (a->sites.nmissing)
 		printf("\nmissing:\n");
 	for (size_t i = 0; i < a->sites.nmissing; i++) {
@@ -270,6 +273,7 @@ static void print_json(const struct analysis *a, const char *refused)
 		site_json(&j, a, &a->sites.site[i]);
 	json__close(&j, ']');
 	plugins_json(&j, a);
+	analysis__libraries_json(a, &j);
 	json__open(&j, "missing", '[');
 	for (size_t i = 0; i < a->sites.nmissing; i++) {
 		const struct site_missing *m = &a->sites.missing[i];

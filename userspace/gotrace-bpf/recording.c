@@ -328,7 +328,8 @@ static int record_with(const struct recording *r, struct analysis *an, struct la
 		.force_perf = a->force_perf, .is_inline = a->is_inline, .ring_size = ring_size(a),
 		.started = r->started, .checks_ns = an->checks_ns,
 		.elf = an->elf, .pclntab = an->pclntab, .layout = &an->layout,
-		.sites = &chosen->sites, .modules = &an->modules, .calls = &chosen->calls,
+		.sites = &chosen->sites, .modules = &an->modules,
+		.libraries = &an->libraries, .calls = &chosen->calls,
 		.requests = chosen->presets.n ? chosen->presets.table : NULL, .process = &an->process,
 		.launch = child->pid ? child : NULL, .exec_time = r->exec_time,
 	};

@@ -64,9 +64,12 @@ static void report_windows(const struct recorder_stats *stats)
 
 void recording_report__plugins(const struct analysis *an)
 {
-	if (an->other_libraries[0])
+	char others[768];
+
+	if (an->libraries.nothers)
 		log__msg("not recorded: the Go code of %s in process %d: see --library",
-			 an->other_libraries, an->process.pid);
+			 libraries__format(&an->libraries, 0, others, sizeof(others)),
+			 an->process.pid);
 	if (an->modules_why.text[0])
 		log__msg("not recorded: what plugins of process %d execute, if it has any: %s",
 			 an->process.pid, an->modules_why.text);

@@ -117,6 +117,31 @@ TEST(just_begun)
 	assert_true(t.stats.layout_checked);
 }
 
+/* Other Go runtimes are looked for once, and when the process has mapped more code. */
+TEST(more_code)
+{
+	t.opts.duration_ns = 3000 * MS;
+	assert_int_equal(run(), 0);
+	assert_int_equal(fake.looks, 1);
+	fake_end();
+
+	set_up(NULL);
+	t.opts.duration_ns = 3000 * MS;
+	fake.code_changes = T0 + 1000 * MS;
+	assert_int_equal(run(), 0);
+	assert_int_equal(fake.looks, 2);
+	assert_in_range(fake.looked_at, T0 + 1000 * MS, T0 + 1300 * MS);
+	fake_end();
+
+	set_up(NULL); /* after 100 times as long as that took; and at the end, in any case */
+	t.opts.duration_ns = 1500 * MS;
+	fake.look_takes = 20 * MS;
+	fake.code_changes = T0 + 1000 * MS;
+	assert_int_equal(run(), 0);
+	assert_int_equal(fake.looks, 2);
+	assert_true(fake.looked_at >= T0 + 1500 * MS);
+}
+
 TEST(cannot_begin)
 {
 	fake.attach_error = -ENOENT;

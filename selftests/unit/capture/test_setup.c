@@ -42,6 +42,9 @@ STUB(int, probes__add_plugin, (struct probes *, const struct go_module *, bool, 
 STUB(const char *, go_module__name, (const struct go_module *), "plugin.so")
 STUB(struct modules_symbols *, modules__symbolizer,
      (const struct go_modules *, const struct symbolizer *, struct symbolizer *), NULL)
+STUB_VOID(libraries__read,
+	  (struct go_libraries *, const struct process *, const struct go_modules *))
+STUB(const char *, libraries__format, (const struct go_libraries *, size_t, char *, size_t), "")
 STUB(uint64_t, clock__wall_at, (uint64_t mono), mono + 1000)
 STUB(bool, process__is_same, (const struct process *), !t.ended && !t.replaced)
 STUB(bool, process__was_replaced, (const struct process *), t.replaced && !t.ended)

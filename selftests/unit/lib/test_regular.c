@@ -13,6 +13,7 @@
 #include "lib/guarded.h"
 #include "lib/regular.h"
 #include "target/elf/debug_file.h"
+#include "target/modules/libraries.h"
 #include "target/process/csymbols.h"
 #include "target/process/csymbols_impl.h"
 #include "target/process/process.h"
@@ -291,11 +292,11 @@ TEST(deleted_library)
 {
 	void *map = map_deleted(in_folder("lib.so"));
 	struct process self = { .pid = getpid() };
-	char others[64];
+	static struct go_libraries libraries;
 
 	assert_int_equal(mkfifo(in_folder("lib.so (deleted)"), 0600), 0);
 	watch_file("lib.so (deleted)");
-	assert_false(process__use_go_library(&self, NULL, others, sizeof(others)));
+	assert_false(libraries__choose(&libraries, &self, NULL));
 	assert_false(was_opened());
 	munmap(map, 4096);
 }

@@ -95,15 +95,6 @@ uint32_t process__host_tid(const struct process *proc, uint64_t nstid);
 void process__begin_reading(const struct process *proc);
 
 /*
- * Switches exe, exe_fd and attach_path to a library with Go code (-buildmode=c-shared) that the
- * process has mapped: the one with the path or file name `which` (NULL: the first). False: none.
- * `others`: the paths of those that are left, separated by commas, as far as `size` bytes suffice.
- * Only the first PROCESS_LIBRARIES mapped files are examined.
- */
-#define PROCESS_LIBRARIES 1000
-bool process__use_go_library(struct process *proc, const char *which, char *others, size_t size);
-
-/*
  * The live checks, in target/process/live.c. For every M with a thread: m.procid is a thread of
  * this process, m.g0.m == m, valid stack bounds of g0 (or, of more than 4 GiB, a stack pointer
  * near the upper one), m.p and m.oldp are Ps, m.p.m == m, m.curg.m == m, a valid block reason.
