@@ -83,6 +83,22 @@ listed()
 		tell_target start && expect_target done && stop_target
 }
 
+# Options that name functions mention the plugins that are loaded, or that some can be.
+functions()
+{
+	local not='functions in plugins are not found'
+
+	start_target plugins "$HOST" "$HOST/first.so" "$HOST/second-stripped.so" || return 1
+	for option in --region --task; do
+		refused 1 "no function .*first.helper; $not: first.so, second-stripped.so$" $GOTRACE record -p "$TARGET_PID" \
+			$option gotrace-bpf/selftests/targets/plugins/first.helper -o "$tmp/x.trace" || return 1
+	done
+	refused 1 "no function none; $not: first.so, second-stripped.so$" $GOTRACE probes -p "$TARGET_PID" --functions none &&
+		refused 1 "no calls? of database/sql.*; $not: first.so, second-stripped.so$" $GOTRACE record -p "$TARGET_PID" \
+			--requests sql -o "$tmp/x.trace" && tell_target start && expect_target done && stop_target &&
+		refused 1 "no function none; $not$" $GOTRACE probes --exe "$HOST/plugins" --functions none
+}
+
 # Its build information has another release, which the runtime does not compare.
 other_release()
 {
@@ -119,5 +135,6 @@ for go in $(by_tier "$ORACLE_GO" "$ORACLE_GO" "$(every_go_since 20) go${LAST_GOS
 done
 try "a command loads a plugin" launched
 try "plugins are listed, inline probes are refused, and no breakpoint is left" listed
+try "a function that is not found may be in a plugin" functions
 try "a plugin of another release is named and not recorded" not_recorded
 ktap_end

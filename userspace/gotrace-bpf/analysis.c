@@ -238,6 +238,20 @@ bool analysis__is_not_go(const struct analysis *a)
 	return a->elf && !a->info.version.text[0];
 }
 
+void analysis__name_plugins(const struct analysis *a, struct error *error)
+{
+	const size_t size = sizeof(error->text);
+	size_t used = strlen(error->text);
+
+	if (!a->sites.has[GT_PROBE_PLUGIN_MAPPED])
+		return;
+	used += snprintf(error->text + used, size - used, "; functions in plugins are not found%s",
+			 a->modules.n ? ": " : "");
+	for (size_t i = 0; i < a->modules.n && used < size; i++)
+		used += snprintf(error->text + used, size - used, "%s%s", i ? ", " : "",
+				 go_module__name(a->modules.module[i]));
+}
+
 void analysis__libraries_json(const struct analysis *a, struct json *j)
 {
 	json__open(j, "libraries", '[');

@@ -81,6 +81,11 @@ int analysis__of_process(struct analysis *a, pid_t pid, struct error *error);
 int analysis__of_new_program(struct analysis *a, pid_t pid, struct error *error);
 /* After a failure: whether the file could be read, but is not a Go program. */
 bool analysis__is_not_go(const struct analysis *a);
+/*
+ * Adds to the reason why a function was not found that those in plugins are not: which the process has loaded,
+ * or that it can load some.
+ */
+void analysis__name_plugins(const struct analysis *a, struct error *error);
 /* The member "libraries": other files with a Go runtime, as far as their paths are kept. */
 void analysis__libraries_json(const struct analysis *a, struct json *j);
 void analysis__deinit(struct analysis *a);

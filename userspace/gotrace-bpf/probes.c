@@ -353,6 +353,8 @@ static int list_functions(const struct analysis *a, const struct arguments *args
 	int err = calls__add(&calls, a->elf, a->pclntab,
 			     &(struct call_pattern){ .funcs = args->functions }, error);
 
+	if (err == -ENOENT)
+		analysis__name_plugins(a, error);
 	if (!err) {
 		measure();
 		calls__report_skipped(&calls);

@@ -370,6 +370,8 @@ static int record(const struct recording *r, struct analysis *an, struct launch 
 		err = trigger_functions__find(&chosen->functions, r->args, &chosen->calls, error);
 	if (!err)
 		err = find_requests(r->args, an, &chosen->presets, &chosen->sites, error);
+	if (err == -ENOENT)
+		analysis__name_plugins(an, error);
 	if (!err)
 		err = record_with(r, an, child, chosen, stats, error);
 	free(chosen->sites.site);
