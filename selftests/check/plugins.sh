@@ -10,18 +10,7 @@
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/releases.lib.sh
-
-build_target() # GO: into $HOST
-(
-	go="env GOTOOLCHAIN=$1 ${GO:-go}"
-	export CGO_ENABLED=1
-	mkdir -p "$HOST" && cd selftests/targets || exit 1
-	$go build -buildvcs=false -o "$HOST/plugins" ./plugins || exit 1
-	for name in first second; do
-		$go build -buildvcs=false -buildmode=plugin -o "$HOST/$name.so" ./plugins/$name &&
-			$go build -buildvcs=false -buildmode=plugin "-ldflags=-s -w" -o "$HOST/$name-stripped.so" ./plugins/$name || exit 1
-	done
-)
+. selftests/plugins.lib.sh
 
 # As record_target, whose target sends "ready" only once the plugins are loaded.
 same_run() # GO SUFFIX
@@ -127,7 +116,7 @@ not_recorded()
 ktap_start
 for go in $(by_tier "$ORACLE_GO" "$ORACLE_GO" "$(every_go_since 20) go${LAST_GOS##* }"); do
 	HOST=$PWD/$tmp/$go
-	try "$go: a program and plugins build" build_target "$go" || continue
+	try "$go: a program and plugins build" build_plugins "$go" "$HOST" || continue
 	for suffix in "" -stripped; do
 		try "$go: plugins$suffix match runtime/trace" long_enough '2s 10s' same_run "$go" "$suffix"
 		try "$go: a plugin$suffix that is loaded meanwhile" long_enough '2s 10s' loaded_late "$go" "$suffix"

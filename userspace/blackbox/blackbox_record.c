@@ -220,6 +220,21 @@ static bool is_over(struct blackbox *b)
 	return true;
 }
 
+/* No probes are attached to plugins meanwhile: the rings are not read, so no record shows a new one in time. */
+static void report_new_plugins(const struct blackbox *b)
+{
+	const struct recorder_opts *o = b->opts->recorder;
+	const struct go_program program = { o->process, o->pclntab, o->layout, o->sites };
+	size_t first = o->modules->n;
+
+	if (modules__read(o->modules, &program, NULL) <= 0)
+		return;
+	for (size_t i = first; i < o->modules->n; i++)
+		log__msg("not recorded: what the plugin %s executes: it was loaded during the "
+			 "recording",
+			 go_module__name(o->modules->module[i]));
+}
+
 /*
  * Writes no checkpoint if the process has ended or executed another program. A checkpoint for which
  * the module has no space does not end the recording: the previous ones still exist.
@@ -229,7 +244,10 @@ static void take_checkpoint(struct blackbox *b)
 	struct snapshot first, second;
 	int err;
 
-	if (is_over(b) || read_snapshot(b, NULL, &first))
+	if (is_over(b))
+		return;
+	report_new_plugins(b);
+	if (read_snapshot(b, NULL, &first))
 		return;
 	usleep(SECOND_SNAPSHOT / 1000);
 	if (!read_snapshot(b, &first, &second)) {
@@ -366,21 +384,6 @@ static int end_flight(struct blackbox *b)
 	return stats->released ? kmod__release(b->kmod, b->error) : 0;
 }
 
-/* Nothing attaches probes to plugins meanwhile: the rings are not read, so no record shows a new one. */
-static void report_new_plugins(const struct blackbox *b)
-{
-	const struct recorder_opts *o = b->opts->recorder;
-	const struct go_program program = { o->process, o->pclntab, o->layout, o->sites };
-	size_t first = o->modules->n;
-
-	if (modules__read(o->modules, &program, NULL) <= 0)
-		return;
-	for (size_t i = first; i < o->modules->n; i++)
-		log__msg("not recorded: what the plugin %s executes: it was loaded during the "
-			 "recording",
-			 go_module__name(o->modules->module[i]));
-}
-
 static int open_all(struct blackbox *b)
 {
 	struct gt_abi_create want = describe(b->opts);
@@ -407,7 +410,6 @@ static int open_all(struct blackbox *b)
 		return err;
 	}
 	loop(b);
-	report_new_plugins(b);
 	setup__libraries(b->opts->recorder);
 	b->stats->t1 = clock__now();
 	err = kmod__freeze(b->kmod, b->error);

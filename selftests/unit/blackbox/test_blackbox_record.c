@@ -47,6 +47,8 @@ static struct {
 
 	struct process process;
 	struct go_modules modules;
+	uint64_t plugin_at, named_at; /* when a plugin is loaded (NEVER), and named */
+	unsigned int lists, named;
 	struct recorder_opts recorder;
 	struct blackbox_opts opts;
 	struct blackbox_stats stats;
@@ -165,8 +167,23 @@ int blackbox_writer__make(struct blackbox_writer *w, const void *memory, size_t 
 	return t.make_error;
 }
 
-STUB(int, modules__read, (struct go_modules *, const struct go_program *, struct error *), 0)
-STUB(const char *, go_module__name, (const struct go_module *), "plugin.so")
+int modules__read(struct go_modules *m, const struct go_program *program, struct error *error)
+{
+	static struct go_module plugin;
+
+	t.lists++;
+	if (m->n || fake.now < t.plugin_at)
+		return 0;
+	m->module[m->n++] = &plugin;
+	return 1;
+}
+
+const char *go_module__name(const struct go_module *module)
+{
+	t.named_at = fake.now;
+	t.named++;
+	return "plugin.so";
+}
 
 int setup__snapshot_signal(int fd, struct error *error)
 {
@@ -240,7 +257,7 @@ static int set_up(void **state)
 		.control_offset = offsetof(typeof(t.memory), control),
 		.control_stride = sizeof(struct gt_ring_control),
 	};
-	t.replaced_at = t.next = NEVER;
+	t.replaced_at = t.next = t.plugin_at = NEVER;
 	t.process = (struct process){ .pid = 42, .pidfd = FAKE_PIDFD };
 	t.recorder = (struct recorder_opts){
 		.process = &t.process, .modules = &t.modules, .duration_ns = 2500 * MS, .sets = 6
@@ -636,4 +653,16 @@ TEST(cannot_begin)
 	t.freeze_error = -EIO;
 	assert_int_equal(run(), -EIO);
 	assert_int_equal(noted("release"), 0);
+}
+
+/* It is named with the next checkpoint, once. Other Go runtimes are looked for at the end. */
+TEST(plugin_is_loaded)
+{
+	t.plugin_at = 6000 * MS;
+	t.recorder.duration_ns = 4000 * MS;
+	assert_int_equal(run(), 0);
+	assert_int_equal(t.named, 1);
+	assert_in_range(t.named_at, 6000 * MS, 7200 * MS);
+	assert_in_range(t.lists, 4, 6);
+	assert_int_equal(fake.looks, 1);
 }
