@@ -119,7 +119,7 @@ not_yet()
 		$GOTRACE record -p "$TARGET_PID" --library libother.so -d 300ms -o "$tmp/x.trace" && check_trace "$tmp/x.trace" && stop_target
 }
 
-loaded_meanwhile() { grep -qE "^gotrace-bpf: not recorded: the Go code of [^,]*/$1 in process [0-9]+, which was loaded during the recording: see --library$" "$tmp/background.out"; }
+loaded_meanwhile() { grep -qE "^gotrace-bpf: not recorded: the Go code of [^,]*/$1 in process [0-9]+, loaded during the recording: see --library$" "$tmp/background.out"; }
 
 # FILE NAME [ARGUMENT...]: the library FILE is named while the program still runs, and once.
 loaded_late()

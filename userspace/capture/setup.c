@@ -148,7 +148,7 @@ void setup__libraries(const struct recorder_opts *opts)
 
 	libraries__read(opts->libraries, opts->process, opts->modules);
 	if (opts->libraries->nothers > known && process__is_same(opts->process))
-		log__msg("not recorded: the Go code of %s in process %d, which was loaded during "
+		log__msg("not recorded: the Go code of %s in process %d, loaded during "
 			 "the recording: see --library",
 			 libraries__format(opts->libraries, known, names, sizeof(names)),
 			 opts->process->pid);

@@ -21,13 +21,21 @@ static bool is_plugin(const struct go_modules *plugins, const char *name)
 	return false;
 }
 
+/* The loader maps the code from its first page on. A file that is only read is not mapped like that. */
+static bool is_loaded(const struct elf_image *elf, const struct mapped_file *m)
+{
+	uint64_t vaddr, offset, page = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
+
+	return elf_image__text_segment(elf, &vaddr, &offset) && m->offset == (offset & ~page);
+}
+
 /* Without the section, which all but plugins up to 1.20 have, the search would read all of .data. */
-static bool has_runtime(int fd, const char *name)
+static bool has_runtime(int fd, const struct mapped_file *m)
 {
 	struct elf_image *elf = NULL;
 	struct go_buildinfo info = {};
 	struct elf_section sec;
-	bool has = !elf_image__open(&elf, fd, name, NULL) &&
+	bool has = !elf_image__open(&elf, fd, m->name, NULL) && is_loaded(elf, m) &&
 		   elf_image__section(elf, ".go.buildinfo", &sec) &&
 		   (buildinfo__read(elf, &info, NULL) || !info.plugin);
 
@@ -46,7 +54,8 @@ static bool is_recorded(const struct process *proc, int fd)
 /* Opens a file with a Go runtime; -1: it was examined before, has none, or cannot be opened. */
 static int open_new(struct go_libraries *l, const struct process *proc, const struct mapped_file *m)
 {
-	uint64_t hash = hash__bytes(m->name, strlen(m->name)) ^ hash__word(m->inode);
+	uint64_t hash = hash__bytes(m->name, strlen(m->name)) ^ hash__word(m->inode) ^
+			hash__word(~m->offset);
 	int fd;
 
 	for (size_t i = 0; i < l->nexamined; i++)
@@ -56,7 +65,7 @@ static int open_new(struct go_libraries *l, const struct process *proc, const st
 		return -1;
 	l->examined[l->nexamined++] = hash;
 	fd = mapped_file__open(proc, m);
-	if (fd < 0 || has_runtime(fd, m->name))
+	if (fd < 0 || has_runtime(fd, m))
 		return fd;
 	close(fd);
 	return -1;

@@ -19,7 +19,7 @@
 #define LIBRARIES_MAX	   8 /* paths that are kept */
 
 struct go_libraries {
-	uint64_t examined[LIBRARIES_EXAMINED]; /* hashes of the names and inodes of mapped files */
+	uint64_t examined[LIBRARIES_EXAMINED]; /* hashes of names, inodes and offsets of mappings */
 	size_t nexamined;
 	char *other[LIBRARIES_MAX]; /* paths of files whose Go runtime is not recorded */
 	size_t nothers;		    /* also those whose paths are not kept */

@@ -109,6 +109,24 @@ static const char *go_file(void)
 	return scratch("go.so");
 }
 
+/* As a program does that reads the file. */
+TEST(mapped_elsewhere)
+{
+	const char *path = go_file();
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 4096);
+
+	assert_true(code != MAP_FAILED);
+	libraries__read(&l, &self, NULL);
+	expect_others("");
+	assert_ptr_equal(mmap(code, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0),
+			 code);
+	libraries__read(&l, &self, NULL); /* now it is loaded */
+	expect_others(path);
+	munmap(code, 4096);
+	close(fd);
+}
+
 /* The runtime is that of the program which maps its plugin. */
 TEST(plugin)
 {
