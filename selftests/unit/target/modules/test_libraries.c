@@ -83,8 +83,10 @@ static void maps_go_code(const char *path)
 	assert_true(want.st_dev == got.st_dev && want.st_ino == got.st_ino);
 	assert_int_equal(stat(self.attach_path, &got), 0);
 	assert_int_equal(want.st_ino, got.st_ino);
+	libraries__deinit(&l);
 	libraries__read(&l, &self, NULL); /* not the recorded one */
 	expect_others("");
+	assert_true(l.nexamined > 1);
 	munmap(code, 4096);
 	free(real);
 	again();
@@ -138,7 +140,8 @@ TEST(plugin)
 	libraries__read(&l, &self, &plugins);
 	expect_others("");
 	again();
-	libraries__read(&l, &self, NULL);
+	plugin.path = (char *)"/another";
+	libraries__read(&l, &self, &plugins);
 	expect_others(path);
 	munmap(code, 4096);
 }
