@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Reproducible random requests from many threads to the same few files: nearly valid, invalid
- * everywhere, at all kinds of addresses, while files are closed and opened again. Then owners that
- * are killed at random times. The kernel's log shows failures.
+ * everywhere, at all kinds of addresses, while files are closed and opened again. Then the same
+ * requests while other threads change the memory, files and mappings that the requests use, and, on
+ * a kernel with fault injection, with failing allocations and copies. The kernel's log shows
+ * failures.
  *
- *	fuzz [REQUESTS]
+ *	fuzz [REQUESTS [SEED]]
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,13 +32,29 @@
 #define SCRATCH	     ((uint8_t *)0x1000000000)
 #define SCRATCH_SIZE (2 * MIB)
 
+/* Data of requests, and mappings of sessions, which any thread unmaps while others use them. */
+#define DATA	     0x1100000000ul
+#define DATA_PAGES   32
+#define MAPS	     0x1200000000ul
+#define MAPS_PAGES   256
+#define PAGE	     4096ul
+
+#define CHANGERS     2
+#define KINDS_MAX    16
+
 static int total = 200000; /* requests of all threads */
+static uint64_t seed = 1;
+static volatile bool over; /* all requests were made */
 
 struct fuzzer {
 	pthread_t thread;
 	uint64_t state;
 	uint8_t *scratch;
-	uint64_t answers[256]; /* results by errno */
+	uint64_t answers[256];			    /* results by errno */
+	uint64_t tried[KINDS_MAX], done[KINDS_MAX]; /* by the row of requests[] or changes[] */
+	int fail_nth; /* /proc/thread-self/fail-nth; -1: nothing is made to fail */
+	uint64_t failed;
+	bool is_child;
 };
 
 static uint64_t random_of(struct fuzzer *f, uint64_t n)
@@ -68,6 +88,10 @@ static uint64_t random_address(struct fuzzer *f)
 		return 0xffff800000000000 | random_of(f, 1ull << 47);
 	case 4:
 		return (uintptr_t)f->scratch + SCRATCH_SIZE - random_of(f, 64); /* beyond the end */
+	case 5 ... 7:
+		return DATA + random_of(f, DATA_PAGES * PAGE);
+	case 8:
+		return MAPS + random_of(f, MAPS_PAGES * PAGE);
 	default:
 		return (uintptr_t)f->scratch + SCRATCH_SIZE / 2 + random_of(f, 4096);
 	}
@@ -125,19 +149,25 @@ static void random_checkpoint(struct fuzzer *f, struct gt_abi_checkpoint *a)
 }
 
 static const struct {
+	const char *name;
 	unsigned long request;
 	uint32_t size, weight;
 } requests[] = {
-	{ GT_IOC_ABI, sizeof(struct gt_abi), 8 },
-	{ GT_IOC_CREATE, sizeof(struct gt_abi_create), 4 },
-	{ GT_IOC_INFO, sizeof(struct gt_abi_info), 12 },
-	{ GT_IOC_CLAIM, sizeof(struct gt_abi_claim), 6 },
-	{ GT_IOC_LIST, sizeof(struct gt_abi_list), 6 },
-	{ GT_IOC_CHECKPOINT, sizeof(struct gt_abi_checkpoint), 10 },
-	{ GT_IOC_READ_CHECKPOINT, sizeof(struct gt_abi_checkpoint), 14 },
-	{ GT_IOC_EMIT, sizeof(struct gt_abi_emit), 26 },
-	{ GT_IOC_POSITIONS, sizeof(struct gt_abi_positions), 14 },
+	{ "abi", GT_IOC_ABI, sizeof(struct gt_abi), 8 },
+	{ "create", GT_IOC_CREATE, sizeof(struct gt_abi_create), 4 },
+	{ "info", GT_IOC_INFO, sizeof(struct gt_abi_info), 12 },
+	{ "claim", GT_IOC_CLAIM, sizeof(struct gt_abi_claim), 6 },
+	{ "list", GT_IOC_LIST, sizeof(struct gt_abi_list), 6 },
+	{ "checkpoint", GT_IOC_CHECKPOINT, sizeof(struct gt_abi_checkpoint), 10 },
+	{ "read checkpoint", GT_IOC_READ_CHECKPOINT, sizeof(struct gt_abi_checkpoint), 14 },
+	{ "emit", GT_IOC_EMIT, sizeof(struct gt_abi_emit), 26 },
+	{ "positions", GT_IOC_POSITIONS, sizeof(struct gt_abi_positions), 14 },
+	{ "freeze", GT_IOC_FREEZE, 0, 0 },
+	{ "release", GT_IOC_RELEASE, 0, 0 },
+	{ "unknown", 0, 0, 0 },
 };
+#define REQUESTS_N (sizeof(requests) / sizeof(*requests))
+enum { FREEZE = REQUESTS_N - 3, RELEASE, UNKNOWN };
 
 union argument {
 	uint8_t bytes[256];
@@ -190,18 +220,29 @@ static int random_request(struct fuzzer *f)
 {
 	union argument *a = (union argument *)(f->scratch + 4096);
 	unsigned int weight = random_of(f, 100), i = 0;
+	unsigned long request;
+	void *at = a;
+	int code;
 
-	if (chance(f, 1))
-		return call(random_file(f), chance(f, 50) ? GT_IOC_FREEZE : GT_IOC_RELEASE, NULL);
-	if (chance(f, 3))
-		return call(random_file(f),
-			    _IOC(random_of(f, 4), 'g', random_of(f, 256), f->state % 512), a);
-	while (weight >= requests[i].weight)
-		weight -= requests[i++].weight;
-	random_argument(f, requests[i].request, requests[i].size, a);
-	if (chance(f, 3))
-		return call(random_file(f), requests[i].request, (void *)random_address(f));
-	return call(random_file(f), requests[i].request, a);
+	if (chance(f, 1)) {
+		i = chance(f, 50) ? FREEZE : RELEASE;
+		at = NULL;
+	} else if (chance(f, 3)) {
+		i = UNKNOWN;
+	} else {
+		while (weight >= requests[i].weight)
+			weight -= requests[i++].weight;
+		random_argument(f, requests[i].request, requests[i].size, a);
+		if (chance(f, 3))
+			at = (void *)random_address(f);
+	}
+	request = requests[i].request;
+	if (i == UNKNOWN)
+		request = _IOC(random_of(f, 4), 'g', random_of(f, 256), f->state % 512);
+	code = call(random_file(f), request, at);
+	f->tried[i]++;
+	f->done[i] += !code;
+	return code;
 }
 
 /* Other operations on a file. */
@@ -223,17 +264,220 @@ static void random_use(struct fuzzer *f)
 	munmap((void *)at, bytes);
 }
 
+/*
+ * Makes the n-th allocation or copy in the kernel fail that this thread asks for from now on. 0: none;
+ * counts whether one has failed.
+ */
+static void fail_at(struct fuzzer *f, unsigned int n)
+{
+	char text[16] = "";
+
+	if (!n && pread(f->fail_nth, text, sizeof(text) - 1, 0) > 0)
+		f->failed += !atoi(text);
+	snprintf(text, sizeof(text), "%u", n);
+	if (pwrite(f->fail_nth, text, strlen(text), 0) < 0)
+		abort();
+}
+
+static int request_that_may_fail(struct fuzzer *f)
+{
+	int code;
+
+	if (f->fail_nth < 0 || chance(f, 80))
+		return random_request(f);
+	fail_at(f, 1 + random_of(f, 30));
+	code = random_request(f);
+	fail_at(f, 0);
+	return code;
+}
+
 static void *fuzz(void *arg)
 {
 	struct fuzzer *f = arg;
 
+	if (!f->fail_nth)
+		f->fail_nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 	for (int i = 0; i < total / THREADS; i++) {
-		f->answers[-random_request(f) & 255]++;
+		f->answers[-request_that_may_fail(f) & 255]++;
 		if (chance(f, 2))
 			random_use(f);
 		if (!random_of(f, 100))
 			replace_file(f, random_file(f));
 	}
+	if (f->fail_nth >= 0)
+		close(f->fail_nth);
+	return NULL;
+}
+
+/* ---- changes of what the requests use ---- */
+
+static void *random_map(struct fuzzer *f, uint64_t pages)
+{
+	return (void *)(MAPS + PAGE * random_of(f, MAPS_PAGES - pages + 1));
+}
+
+static bool map_with(struct fuzzer *f, int protection)
+{
+	uint64_t pages = 1 + random_of(f, 60);
+
+	return mmap(random_map(f, pages), pages * PAGE, protection,
+		    MAP_FIXED | (chance(f, 80) ? MAP_SHARED : MAP_PRIVATE), random_file(f),
+		    PAGE * random_of(f, 40)) != MAP_FAILED;
+}
+
+static bool change_map(struct fuzzer *f)
+{
+	return map_with(f, chance(f, 80) ? PROT_READ : PROT_NONE);
+}
+
+static bool change_unmap(struct fuzzer *f)
+{
+	return !munmap(random_map(f, 8), PAGE * (1 + random_of(f, 8)));
+}
+
+static bool change_move(struct fuzzer *f)
+{
+	uint64_t bytes = PAGE * (1 + random_of(f, 8));
+
+	return mremap(random_map(f, 8), bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+		      random_map(f, 8)) != MAP_FAILED;
+}
+
+static bool change_advice(struct fuzzer *f)
+{
+	static const int advice[] = { MADV_DONTNEED, MADV_WILLNEED, MADV_DONTFORK, MADV_DOFORK,
+				      MADV_REMOVE,   MADV_COLD,	    MADV_PAGEOUT,  MADV_FREE };
+
+	return !madvise(random_map(f, 4), 4 * PAGE, advice[random_of(f, 8)]);
+}
+
+/* Without a signal where nothing is mapped. */
+static bool read_map(struct fuzzer *f)
+{
+	uint8_t bytes[64];
+	struct iovec to = { bytes, sizeof(bytes) }, from = { random_map(f, 1), sizeof(bytes) };
+
+	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) > 0;
+}
+
+static bool write_map(struct fuzzer *f)
+{
+	void *at = random_map(f, 1);
+	int file;
+	bool done;
+
+	if (chance(f, 40))
+		return map_with(f, PROT_READ | (chance(f, 50) ? PROT_WRITE : PROT_EXEC));
+	if (chance(f, 40))
+		return !mprotect(at, PAGE, PROT_READ | PROT_WRITE);
+	file = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	done = pwrite(file, "", 1, (uintptr_t)at) > 0;
+	close(file);
+	return done;
+}
+
+static bool change_data(struct fuzzer *f)
+{
+	void *at = (void *)(DATA + PAGE * random_of(f, DATA_PAGES - 3));
+
+	if (chance(f, 20))
+		return !munmap(at, 4 * PAGE);
+	return mmap(at, 4 * PAGE, chance(f, 70) ? PROT_READ | PROT_WRITE : PROT_READ,
+		    MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
+}
+
+/* While the kernel copies and checks them. */
+static bool change_arguments(struct fuzzer *f)
+{
+	volatile uint8_t *at = SCRATCH + random_of(f, THREADS) * 64 * MIB + 4096;
+
+	for (int i = 0; i < 100; i++)
+		at[random_of(f, sizeof(union argument))] = f->state;
+	return true;
+}
+
+static bool open_file(struct fuzzer *f)
+{
+	replace_file(f, random_file(f));
+	return true;
+}
+
+static bool duplicate_file(struct fuzzer *f)
+{
+	return dup3(random_file(f), random_file(f), O_CLOEXEC) >= 0;
+}
+
+static bool close_file(struct fuzzer *f)
+{
+	return chance(f, 20) && !close(random_file(f));
+}
+
+static bool change_limit(struct fuzzer *f)
+{
+	char text[32];
+	int file = open("/sys/module/gotrace/parameters/max_memory", O_WRONLY | O_CLOEXEC);
+	int n = snprintf(text, sizeof(text), "%llu", 2 * MIB + random_of(f, 6 * MIB));
+	bool done = write(file, chance(f, 90) ? text : "many", n) == n;
+
+	close(file);
+	return done;
+}
+
+static bool unload(struct fuzzer *f)
+{
+	return !syscall(SYS_delete_module, "gotrace", O_NONBLOCK);
+}
+
+static void change(struct fuzzer *f);
+
+/* The child has copies of all descriptors and mappings. Half of the children are killed. */
+static bool fork_child(struct fuzzer *f)
+{
+	pid_t pid = f->is_child || chance(f, 90) ? -1 : fork();
+
+	if (!pid) {
+		f->is_child = true;
+		for (int i = 0; i < 50; i++) {
+			random_request(f);
+			change(f);
+		}
+		_exit(0);
+	}
+	if (pid < 0)
+		return false;
+	usleep(random_of(f, 5000));
+	if (chance(f, 50))
+		kill(pid, SIGKILL);
+	return waitpid(pid, NULL, 0) == pid;
+}
+
+static const struct {
+	const char *name;
+	bool (*make)(struct fuzzer *f);
+	bool refused; /* always */
+} changes[] = {
+	{ "map a session", change_map },       { "unmap a session", change_unmap },
+	{ "move a mapping", change_move },     { "give advice on a mapping", change_advice },
+	{ "read a mapping", read_map },	       { "write to a mapping", write_map, true },
+	{ "map or unmap data", change_data },  { "overwrite arguments", change_arguments },
+	{ "open a file", open_file },	       { "duplicate a descriptor", duplicate_file },
+	{ "close a descriptor", close_file },  { "set max_memory", change_limit },
+	{ "unload the module", unload, true }, { "fork", fork_child },
+};
+#define CHANGES_N (sizeof(changes) / sizeof(*changes))
+
+static void change(struct fuzzer *f)
+{
+	unsigned int i = random_of(f, CHANGES_N);
+
+	f->tried[i]++;
+	f->done[i] += changes[i].make(f);
+}
+
+static void *change_until_over(void *arg)
+{
+	while (!over)
+		change(arg);
 	return NULL;
 }
 
@@ -260,22 +504,50 @@ static bool release_all(void)
 	return true;
 }
 
-static bool show_answers(const struct fuzzer *fuzzers)
+static bool show_answers(const struct fuzzer *fuzzers, bool changing)
 {
 	static const int known[] = { 0,	    EINVAL, EFAULT,  ENOENT,	ENOMEM, ENOSPC, EEXIST,
-				     EBUSY, EBADFD, ENODATA, ESHUTDOWN, E2BIG,	ENOTTY };
+				     EBUSY, EBADFD, ENODATA, ESHUTDOWN, E2BIG,	ENOTTY, EBADF };
 	uint64_t sums[256] = { 0 }, others = total / THREADS * THREADS;
 
 	for (int i = 0; i < THREADS; i++)
 		for (int e = 0; e < 256; e++)
 			sums[e] += fuzzers[i].answers[e];
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known) - !changing; i++) {
 		printf("# %s: %llu\n", known[i] ? strerror(known[i]) : "done",
 		       (unsigned long long)sums[known[i]]);
 		others -= sums[known[i]];
 		CHECK(sums[known[i]] > 0);
 	}
 	CHECK_EQUAL(others, 0);
+	return true;
+}
+
+static uint64_t show_kind(const char *name, const struct fuzzer *fuzzers, int n, unsigned int kind)
+{
+	uint64_t tried = 0, done = 0;
+
+	for (int i = 0; i < n; i++) {
+		tried += fuzzers[i].tried[kind];
+		done += fuzzers[i].done[kind];
+	}
+	printf("# %s: %llu, successful: %llu\n", name, (unsigned long long)tried,
+	       (unsigned long long)done);
+	return done;
+}
+
+static bool show_kinds(const struct fuzzer *fuzzers, const struct fuzzer *changers)
+{
+	uint64_t failed = 0;
+
+	for (unsigned int i = 0; i < REQUESTS_N; i++)
+		CHECK(show_kind(requests[i].name, fuzzers, THREADS, i) || i == UNKNOWN);
+	for (unsigned int i = 0; i < CHANGES_N; i++)
+		CHECK(!show_kind(changes[i].name, changers, CHANGERS, i) == changes[i].refused);
+	for (int i = 0; i < THREADS; i++)
+		failed += fuzzers[i].failed;
+	printf("# requests with a failed allocation or copy: %llu\n", (unsigned long long)failed);
+	CHECK(failed > 0 || access("/proc/self/fail-nth", F_OK));
 	return true;
 }
 
@@ -296,14 +568,14 @@ static bool still_works(void)
 	return true;
 }
 
-static bool test_requests(void)
+static bool make_requests(struct fuzzer *fuzzers, struct fuzzer *changers, int changers_n)
 {
-	static struct fuzzer fuzzers[THREADS];
 	uint64_t max = parameter("max_memory");
+	int fd = device(); /* the module is in use all the time */
 
 	CHECK(set_parameter("max_memory", parameter("memory") + 4 * MIB));
 	for (int i = 0; i < THREADS; i++)
-		fuzzers[i].state = 0x9e3779b97f4a7c15 * (i + 1);
+		fuzzers[i].state = 0x9e3779b97f4a7c15 * (seed + i);
 	for (int i = 0; i < FILES; i++)
 		replace_file(&fuzzers[0], FIRST_FILE + i);
 	for (int i = 0; i < THREADS; i++) {
@@ -312,108 +584,59 @@ static bool test_requests(void)
 		f->scratch = mmap(SCRATCH + i * 64 * MIB, SCRATCH_SIZE, PROT_READ | PROT_WRITE,
 				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 		CHECK(f->scratch == SCRATCH + i * 64 * MIB);
-		CHECK(!pthread_create(&f->thread, NULL, fuzz, f));
+	}
+	over = false;
+	for (int i = 0; i < changers_n; i++) {
+		changers[i].state = 0xd1342543de82ef95 * (seed + i);
+		changers[i].scratch = fuzzers[i].scratch;
+		CHECK(!pthread_create(&changers[i].thread, NULL, change_until_over, &changers[i]));
 	}
 	for (int i = 0; i < THREADS; i++)
+		CHECK(!pthread_create(&fuzzers[i].thread, NULL, fuzz, &fuzzers[i]));
+	for (int i = 0; i < THREADS; i++)
 		pthread_join(fuzzers[i].thread, NULL);
+	over = true;
+	for (int i = 0; i < changers_n; i++)
+		pthread_join(changers[i].thread, NULL);
+	for (int i = 0; i < THREADS; i++)
+		munmap(fuzzers[i].scratch, SCRATCH_SIZE);
 	for (int i = 0; i < FILES; i++)
 		close(FIRST_FILE + i);
+	munmap((void *)DATA, DATA_PAGES * PAGE);
+	munmap((void *)MAPS, MAPS_PAGES * PAGE);
 	CHECK(set_parameter("max_memory", max));
-	return release_all() && show_answers(fuzzers) && still_works();
+	close(fd);
+	return release_all();
 }
 
-static void *emit_for_ever(void *arg)
+static bool test_requests(void)
 {
-	for (uint32_t i = 0;; i++)
-		emit (*(int *)arg, 3, i)
-			;
-	return NULL;
+	static struct fuzzer fuzzers[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+		fuzzers[i].fail_nth = -1;
+	return make_requests(fuzzers, NULL, 0) && show_answers(fuzzers, false) && still_works();
 }
 
-/* The owner writes with three threads, and writes checkpoints, until it is killed. */
-static void write_until_killed(void)
+static bool test_changes(void)
 {
-	struct gt_abi_create want = small("killed", GT_SESSION_KEEP);
-	static uint8_t data[50000];
-	struct gt_abi_checkpoint arg = { .size = sizeof(arg), .data = (uintptr_t)data };
-	int fd = session(&want);
-	pthread_t thread;
+	static struct fuzzer fuzzers[THREADS], changers[CHANGERS];
 
-	for (int i = 0; i < 3; i++)
-		pthread_create(&thread, NULL, emit_for_ever, &fd);
-	for (;;) {
-		arg.bytes = 1 + arg.bytes * 7919 % sizeof(data);
-		memset(data, arg.bytes, arg.bytes);
-		call(fd, GT_IOC_CHECKPOINT, &arg);
-	}
-}
-
-/* The session is frozen and its records are complete: writers were stopped between two records. */
-static bool records_are_complete(int fd, const struct gt_session_page *page)
-{
-	static uint8_t data[50000];
-	struct gt_abi_checkpoint arg = { .size = sizeof(arg),
-					 .data = (uintptr_t)data,
-					 .bytes = sizeof(data) };
-	uint8_t bytes[GT_SUBBUF_MIN];
-	struct subbuf copy = { .bytes = bytes };
-	uint64_t last = ring(page, 0)->head / GT_SUBBUF_MIN, n = last > 3 ? last - 3 : 0;
-	int code = call(fd, GT_IOC_READ_CHECKPOINT, &arg);
-
-	CHECK(page->frozen);
-	CHECK(code == 0 || code == -ENODATA);
-	for (uint64_t i = 0; !code && i < arg.bytes; i++)
-		CHECK(data[i] == (uint8_t)arg.bytes);
-	for (; n * GT_SUBBUF_MIN < ring(page, 0)->head; n++) {
-		CHECK_EQUAL(subbuf__copy(page, 0, n, &copy), 1);
-		for (uint32_t at = sizeof(struct gt_subbuf); at < copy.used;) {
-			size_t size = record_size(bytes + at, copy.used - at);
-
-			CHECK(size);
-			at += size;
-		}
-	}
-	return true;
-}
-
-static bool test_killed(void)
-{
-	struct fuzzer f = { .state = 12345 };
-	struct gt_abi_claim claimed;
-	struct gt_abi_info info;
-
-	for (int i = 0; i < 30; i++) {
-		const struct gt_session_page *page;
-		pid_t pid = fork();
-		int fd;
-
-		if (!pid)
-			write_until_killed();
-		while (!find("killed", &info))
-			usleep(1000);
-		usleep(random_of(&f, 30000));
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
-		fd = claim("killed", &claimed);
-		CHECK(fd >= 0);
-		page = map(fd, claimed.bytes);
-		CHECK(page && records_are_complete(fd, page));
-		munmap((void *)page, claimed.bytes);
-		CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
-		close(fd);
-	}
-	return true;
+	return make_requests(fuzzers, changers, CHANGERS) && show_kinds(fuzzers, changers) &&
+	       show_answers(fuzzers, true) && still_works();
 }
 
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		{ "random requests of four threads at the same files", test_requests },
-		{ "recover from 30 owners killed while they write", test_killed },
+		{ "the same while memory, files and mappings change", test_changes },
 	};
 
 	if (argc > 1)
 		total = atoi(argv[1]);
-	printf("# %d requests\n", total);
+	if (argc > 2)
+		seed = strtoull(argv[2], NULL, 0);
+	printf("# %d requests, seed %llu\n", total, (unsigned long long)seed);
 	return TEST_RUN(tests);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests of former owners of kept sessions: a child that inherited the file, a late call and a
- * process with the same descriptor table can no longer access the session. Under test:
- * kmod/session.c.
+ * process with the same descriptor table can no longer access the session, and the session of an
+ * owner that was killed at any time is complete. Under test: kmod/session.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -300,6 +300,88 @@ static bool test_shared_table_is_listed(void)
 	return true;
 }
 
+static void *emit_for_ever(void *arg)
+{
+	for (uint32_t i = 0;; i++)
+		emit (*(int *)arg, 3, i)
+			;
+	return NULL;
+}
+
+/* The owner writes with three threads, and writes checkpoints, until it is killed. */
+static void write_until_killed(void)
+{
+	struct gt_abi_create want = small("killed", GT_SESSION_KEEP);
+	static uint8_t data[50000];
+	struct gt_abi_checkpoint arg = { .size = sizeof(arg), .data = (uintptr_t)data };
+	int fd = session(&want);
+	pthread_t thread;
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&thread, NULL, emit_for_ever, &fd);
+	for (;;) {
+		arg.bytes = 1 + arg.bytes * 7919 % sizeof(data);
+		memset(data, arg.bytes, arg.bytes);
+		call(fd, GT_IOC_CHECKPOINT, &arg);
+	}
+}
+
+/* The session is frozen and its records are complete: writers were stopped between two records. */
+static bool records_are_complete(int fd, const struct gt_session_page *page)
+{
+	static uint8_t data[50000];
+	struct gt_abi_checkpoint arg = { .size = sizeof(arg),
+					 .data = (uintptr_t)data,
+					 .bytes = sizeof(data) };
+	uint8_t bytes[GT_SUBBUF_MIN];
+	struct subbuf copy = { .bytes = bytes };
+	uint64_t last = ring(page, 0)->head / GT_SUBBUF_MIN, n = last > 3 ? last - 3 : 0;
+	int code = call(fd, GT_IOC_READ_CHECKPOINT, &arg);
+
+	CHECK(page->frozen);
+	CHECK(code == 0 || code == -ENODATA);
+	for (uint64_t i = 0; !code && i < arg.bytes; i++)
+		CHECK(data[i] == (uint8_t)arg.bytes);
+	for (; n * GT_SUBBUF_MIN < ring(page, 0)->head; n++) {
+		CHECK_EQUAL(subbuf__copy(page, 0, n, &copy), 1);
+		for (uint32_t at = sizeof(struct gt_subbuf); at < copy.used;) {
+			size_t size = record_size(bytes + at, copy.used - at);
+
+			CHECK(size);
+			at += size;
+		}
+	}
+	return true;
+}
+
+static bool test_killed(void)
+{
+	struct gt_abi_claim claimed;
+	struct gt_abi_info info;
+
+	for (int i = 0; i < 30; i++) {
+		const struct gt_session_page *page;
+		pid_t pid = fork();
+		int fd;
+
+		if (!pid)
+			write_until_killed();
+		while (!find("killed", &info))
+			usleep(1000);
+		usleep(i * 7919 % 30000);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		fd = claim("killed", &claimed);
+		CHECK(fd >= 0);
+		page = map(fd, claimed.bytes);
+		CHECK(page && records_are_complete(fd, page));
+		munmap((void *)page, claimed.bytes);
+		CHECK_EQUAL(call(fd, GT_IOC_RELEASE, NULL), 0);
+		close(fd);
+	}
+	return true;
+}
+
 int main(void)
 {
 	static const struct test tests[] = {
@@ -309,6 +391,7 @@ int main(void)
 		{ "an ended owner with a shared descriptor table loses its session",
 		  test_shared_table },
 		{ "a listing notices that, too", test_shared_table_is_listed },
+		{ "recover from 30 owners killed while they write", test_killed },
 	};
 
 	return TEST_RUN(tests);
