@@ -1,4 +1,6 @@
 # Virtual machines with Debian's own kernels; read after lib.sh. QEMU emulates (KVM is not needed).
+# $VM_OWN is the release of a kernel that vm/kasan has built, which then takes the place of all
+# others; $VM_THREADS is "multi" if each of its CPUs has a thread of its own.
 # The guest's root is the host's, read-only through 9p below a tmpfs, so programs of this tree run
 # there unchanged, at the same paths. The guest's output uses its second serial port, separate from
 # the kernel's messages on the first one.
@@ -26,6 +28,7 @@ vm_headers()
 
 vm_release() # KERNEL: 6.12.117+deb12-amd64
 {
+	[ -z "${VM_OWN-}" ] || { echo "$VM_OWN"; return; }
 	dpkg-query -W -f='${Depends}\n' "$(vm_headers "$1")" 2>/dev/null |
 		sed -n "s/^linux-headers-\(${1//./\\.}\.[^ ,]*\).*/\1/p" | grep .
 }
@@ -133,7 +136,7 @@ vm_tools()
 # goes to FOLDER/console, after the kernel's messages.
 vm_boot()
 {
-	local folder=$2 seconds=$3 accel=(-accel "tcg,thread=single" -smp "${VM_CPUS:-2}")
+	local folder=$2 seconds=$3 accel=(-accel "tcg,thread=${VM_THREADS:-single}" -smp "${VM_CPUS:-2}")
 	shift 3
 
 	vm_tools >"$folder/share/tools"
@@ -184,17 +187,18 @@ vm_module()
 
 vm_build_module() # RELEASE
 {
-	local release=$1 key folder
+	local release=$1 key folder headers=/usr/src/linux-headers-$1
 
+	[ -z "${VM_OWN-}" ] || headers=$VM_CACHE/linux-$1/build
 	key=$({
 		find Kbuild kmod include -name '*.ko' -prune -o -type f -print | LC_ALL=C sort | xargs sha256sum
-		dpkg-query -W "linux-headers-$release"
+		if [ -n "${VM_OWN-}" ]; then sha256sum "$headers/vmlinux"; else dpkg-query -W "linux-headers-$release"; fi
 	} | sha256sum)
 	VM_MODULE=$VM_CACHE/module-$release-${key:0:16}/gotrace.ko
 	[ ! -e "$VM_MODULE" ] || return 0
 	mkdir -p "$VM_CACHE" && folder=$(mktemp -d "$VM_CACHE/making.XXXXXX") || return 1
 	mkdir "$folder/source" "$folder/made" && cp -a Kbuild kmod include "$folder/source/" &&
-		make -C "/usr/src/linux-headers-$release" "M=$folder/source" CONFIG_GOTRACE=m modules &&
+		make -C "$headers" "M=$folder/source" CONFIG_GOTRACE=m modules &&
 		find "$folder/source" -name gotrace.ko -exec cp -t "$folder/made" {} + &&
 		[ -e "$folder/made/gotrace.ko" ] && mv -T "$folder/made" "${VM_MODULE%/*}"
 	rm -rf "$folder"
