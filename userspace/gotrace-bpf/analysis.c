@@ -256,7 +256,7 @@ void analysis__libraries_json(const struct analysis *a, struct json *j)
 {
 	json__open(j, "libraries", '[');
 	for (size_t i = 0; i < a->libraries.nothers && i < LIBRARIES_MAX; i++)
-		json__string(j, NULL, a->libraries.other[i]);
+		json__string(j, NULL, a->libraries.other[i] ?: "?");
 	json__close(j, ']');
 }
 
