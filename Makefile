@@ -38,8 +38,9 @@ CCACHE    ?= $(shell command -v ccache)
 BPF_CLANG ?= clang-19
 BPFTOOL   ?= $(shell PATH="$$PATH:/usr/sbin" command -v bpftool || echo bpftool)
 GO        ?= go
-# The architecture of the recorder and of the programs it traces, as bpf/ and *_ARCH.c name it
-ARCH      ?= $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))))
+# The architecture of the recorder and of the programs it traces, as bpf/ and *_ARCH.c name it; of the
+# machine as long as there is no compiler
+ARCH      ?= $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null || uname -m)))))
 ARCHS     := $(patsubst userspace/target/arch/arch_%.c,%,$(wildcard userspace/target/arch/arch_*.c))
 ifeq (,$(filter $(ARCH),$(ARCHS)))
 $(error unsupported architecture $(ARCH): must be one of $(ARCHS); docs/adding.md describes how to add one)

@@ -111,6 +111,15 @@ two_definitions()
 		grep -F 'multiple definition of `map__free' "$tmp/out" && [ ! -e "$tmp/library/libgotrace.a" ]
 }
 
+# On a machine with git and make only, the first command of the README installs the rest: so nothing but the shell and
+# make is needed to begin.
+begins_without_tools()
+{
+	mkdir "$tmp/bin" && ln -s "$(command -v make)" "$(command -v sh)" "$(command -v uname)" "$tmp/bin/" || return 1
+	env -i "PATH=$PWD/$tmp/bin" make -n demo >"$tmp/begins" 2>&1
+	grep -m1 -n 'selftests/deps.sh' "$tmp/begins" && ! grep 'Stop\.' "$tmp/begins"
+}
+
 ktap_start
 try "make help lists each target" lists_targets Makefile
 try "make help lists each variable" lists_variables Makefile
@@ -123,4 +132,5 @@ try "compile_commands.json has each C file of userspace" database
 try "the recorded commands compile" compiles
 try "a library of one file builds" library userspace/lib/map.c
 try "two definitions of a name in the library are an error" two_definitions
+try "make demo begins on a machine without a compiler" begins_without_tools
 ktap_end
