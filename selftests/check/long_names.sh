@@ -4,8 +4,8 @@
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/targets
 # A program that supplies 1 MiB in each text: names of functions and of source files, types of tasks,
-# regions, categories and messages of logs, labels, requests, and the name of a mapping. Each is cut in the
-# trace, and the memory of the recorder does not grow by more than a few of them.
+# regions, categories and messages of logs, labels, requests, the name of a mapping, and its build
+# information. Each is cut in the trace, and the memory of the recorder does not grow by more than a few of them.
 #
 #     RECORDER=build/san/gotrace-bpf selftests/check/long_names.sh
 . "$(dirname "$0")/../lib.sh"
@@ -41,7 +41,19 @@ build_lengthy()
 			<-done
 		}
 	END
-	(cd "$tmp/src" && CGO_ENABLED=0 GOTOOLCHAIN=$ORACLE_GO go build -buildvcs=false -o "$LENGTHY/lengthy" ./lengthy)
+	(cd "$tmp/src" && with_settings lengthy ./lengthy) && mv "$tmp/src/lengthy/lengthy" "$LENGTHY/" &&
+		[ "$(go version -m "$LENGTHY/lengthy" | wc -c)" -gt $MIB ]
+}
+
+# FOLDER PACKAGE: the settings are in the build information; a variable or argument has at most 128 KiB. No C is compiled.
+with_settings()
+{
+	local value
+
+	value=$(head -c 131000 /dev/zero | tr '\0' v)
+	CGO_ENABLED=1 CGO_CFLAGS=-D$value CGO_CPPFLAGS=-D$value CGO_CXXFLAGS=-D$value CGO_LDFLAGS=-L$value GOTOOLCHAIN=$ORACLE_GO \
+		go build -buildvcs=false -tags "netgo,osusergo,$value" -ldflags "-X main.unused=$value" -asmflags "-D $value" \
+		-gcflags "-trimpath=$value" -o "$1/" "$2"
 }
 
 peak_kb() # PID: of the recorder
