@@ -6,6 +6,9 @@
 #
 #     selftests/bare-root.sh [FOLDER [COMMAND...]]
 #
+# The root's apt sources are the suites of a Debian image: release, updates, security. It becomes the root of the
+# mount namespace, so that commands in it may unshare theirs.
+#
 # FOLDER is created, or replaced (3 GB); COMMANDs replace the two. Needs root and debootstrap. All mounts
 # are in a private mount namespace, so none remains after the script ends, for any reason.
 set -u
@@ -41,6 +44,17 @@ make_root()
 	}
 }
 
+# As in Debian's own images; the mirror of security updates is the one of this machine.
+complete_sources()
+{
+	local security
+
+	security=$(apt-get indextargets --format '$(REPO_URI) $(COMPONENT) $(RELEASE) $(SUITE)' 'Created-By: Packages' |
+		awk '$2 == "main" && /security/ { print $1; exit }')
+	sed 's/bookworm/bookworm-updates/' "$folder/etc/apt/sources.list" >>"$folder/etc/apt/sources.list.d/updates.list"
+	[ -z "$security" ] || echo "deb $security bookworm-security main" >"$folder/etc/apt/sources.list.d/security.list"
+}
+
 copy_network_settings()
 {
 	cp -L /etc/resolv.conf /etc/hosts "$folder/etc/"
@@ -55,6 +69,7 @@ copy_network_settings()
 
 mount_kernel()
 {
+	mount --bind "$folder" "$folder" &&
 	mount -t proc proc "$folder/proc" &&
 	mount --rbind /sys "$folder/sys" &&
 	mount --rbind /dev "$folder/dev" || die "cannot mount /proc, /sys and /dev"
@@ -62,6 +77,7 @@ mount_kernel()
 	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs "$folder/sys/kernel/tracing"
 }
 
+chroot=(chroot "$folder") # not when it is the root of the namespace
 inside() # COMMAND: run it in the root, in the tree if that is there, with a clean environment
 {
 	local settings=() name
@@ -69,7 +85,7 @@ inside() # COMMAND: run it in the root, in the tree if that is there, with a cle
 	for name in "${passed_on[@]}"; do
 		[ -n "${!name-}" ] && settings+=("$name=${!name}")
 	done
-	chroot "$folder" /usr/bin/env -i HOME=/root LANG=C.UTF-8 CI="${CI-}" \
+	"${chroot[@]}" /usr/bin/env -i HOME=/root LANG=C.UTF-8 CI="${CI-}" \
 		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${settings[@]}" \
 		/bin/bash -c "cd /root/gotrace-bpf 2>/dev/null; $1" </dev/null
 }
@@ -81,6 +97,7 @@ if [ -z "${BARE_ROOT_UNSHARED-}" ]; then
 fi
 
 make_root
+complete_sources
 copy_network_settings
 mount_kernel
 inside 'apt-get -q update && DEBIAN_FRONTEND=noninteractive \
@@ -89,6 +106,9 @@ inside 'apt-get -q update && DEBIAN_FRONTEND=noninteractive \
 [ -z "$(git -C "$here" status --porcelain)" ] ||
 	echo "bare-root: note: uncommitted changes are not in the clone"
 git clone -q --no-hardlinks "$here" "$folder/root/gotrace-bpf" || die "cannot clone $here"
+
+cd "$folder" && mkdir -p .host && pivot_root . .host && umount -l /.host && cd / || die "cannot change the root"
+chroot=()
 
 results=()
 failures=0

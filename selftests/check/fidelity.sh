@@ -40,7 +40,8 @@ times_beside_others()
 	compared_server "${ORACLE_GO#go}" nats-server 1
 	status=$?
 	kill "${background[@]:0:2 * $(nproc)}"
-	[ $status -eq 0 ] && build/reference/statetimes -max 4 "$tmp/own.trace" "$tmp/server.trace"
+	[ $status -eq 0 ] && build/gotrace events --kernel --json "$tmp/server.trace" >"$tmp/items" &&
+		build/reference/statetimes -max 4 -kernel "$tmp/items" "$tmp/own.trace" "$tmp/server.trace"
 }
 
 HEAP_GOS=$(by_tier "" "$ORACLE_GO" "${TARGET_GOS/go1.21.13/}")

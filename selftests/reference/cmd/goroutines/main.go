@@ -82,6 +82,9 @@ func compile(folder string) error {
 	}
 	build := goCommand(filepath.Join(goroot, "src/cmd"), "build", "-overlay", overlay,
 		"-o", filepath.Join(folder, "oracle"), "./goroutines")
+	// A toolchain that was downloaded is in the module cache, where -overlay replaces nothing.
+	build.Path = filepath.Join(goroot, "bin/go")
+	build.Env = append(build.Env, "GOTOOLCHAIN=local", "GOROOT="+goroot, "GOMODCACHE="+filepath.Join(folder, "modules"))
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
