@@ -113,7 +113,7 @@ little_is_shared()
 	done
 	grep -E '^(Uid|CapEff|CapBnd|NoNewPrivs|Seccomp):' "/proc/$front/status"
 	[ "$(children "$BACKGROUND_PID" | wc -w)" -eq 3 ] && grep -q '^CapEff:[[:space:]]*0*$' "/proc/$front/status" &&
-		grep -q '^Seccomp:[[:space:]]*2$' "/proc/$front/status" && ! fds "$front" | grep -E 'bpf|perf|signalfd' && ! grep -E '^[^ ]* ...s ' "/proc/$front/maps" || return 1
+		grep -q '^Seccomp:[[:space:]]*2$' "/proc/$front/status" && ! fds "$front" | grep -E '^anon_inode:.*(bpf|perf|signalfd)' && ! grep -E '^[^ ]* ...s ' "/proc/$front/maps" || return 1
 	for pid in $(recorder_of "$FIRST") $(recorder_of "$SECOND"); do
 		echo "recorder $pid" && fds "$pid" | sort | uniq -c
 		has_sockets "$pid" 1 || return 1
