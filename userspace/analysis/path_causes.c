@@ -241,13 +241,21 @@ int64_t path_walk__proc(const struct walk *w, const struct path_state *st,
 
 enum path_cause path_cause__without_goroutine(struct trace_string reason)
 {
-	static const uint8_t causes[] = {
-		[PARKING_END_SCHEDULER] = PATH_CAUSE_SCHEDULER,
-		[PARKING_END_TIMER] = PATH_CAUSE_TIMER,
-		[PARKING_END_NETPOLL] = PATH_CAUSE_NETPOLL,
+	/* Of waitReasonStrings in the sources of Go 1.21 to 1.27. */
+	static const struct {
+		const char *reason;
+		enum path_cause cause;
+	} causes[] = {
+		{ "network", PATH_CAUSE_NETPOLL },
+		{ "sleep", PATH_CAUSE_TIMER },
+		{ "chan receive", PATH_CAUSE_TIMER }, /* the channel is a timer's, as in a select */
+		{ "select", PATH_CAUSE_TIMER },
 	};
 
-	return causes[parking__end(reason)];
+	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
+		if (parking__is(reason, causes[i].reason))
+			return causes[i].cause;
+	return PATH_CAUSE_SCHEDULER;
 }
 
 const struct path_run *path_walk__last_sleep(const struct path_history *h, uint32_t thread,

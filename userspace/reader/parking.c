@@ -70,25 +70,6 @@ bool parking__is(struct trace_string reason, const char *name)
 				     INFERRED));
 }
 
-/* Of waitReasonStrings in the sources of Go 1.21 to 1.27; a channel without a goroutine is a timer's. */
-static const struct {
-	const char *reason;
-	enum parking_end end;
-} ends[] = {
-	{ "network", PARKING_END_NETPOLL },
-	{ "sleep", PARKING_END_TIMER },
-	{ "chan receive", PARKING_END_TIMER },
-	{ "select", PARKING_END_TIMER },
-};
-
-enum parking_end parking__end(struct trace_string reason)
-{
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		if (parking__is(reason, ends[i].reason))
-			return ends[i].end;
-	return PARKING_END_SCHEDULER;
-}
-
 /* Its innermost function begins with `text`. */
 static bool is_in(const struct dictionary *d, uint64_t stack, const char *text)
 {

@@ -25,15 +25,6 @@ struct trace_string parking__reason(const struct dictionary *d, uint64_t stack);
 /* Whether a reason, which may be an inferred one, is `name`. */
 bool parking__is(struct trace_string reason, const char *name);
 
-enum parking_end {
-	PARKING_END_SCHEDULER, /* or another part of the runtime */
-	PARKING_END_TIMER,
-	PARKING_END_NETPOLL,
-};
-
-/* What ends a wait for that reason if no goroutine does. */
-enum parking_end parking__end(struct trace_string reason);
-
 /*
  * Whether the goroutine of the event, which ends another one's wait for that reason, is why the
  * wait ended. It is not if it only found what the network or a timer had made ready: each goroutine
