@@ -10,6 +10,7 @@
  */
 #include "task.bpf.h"
 #include "slot.bpf.h"
+#include "waits.bpf.h"
 
 struct ids {
 	u32 tid, tgid;
@@ -213,8 +214,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct emission off = emit__none(sizeof(struct gt_off_cpu));
 	enum gt_off why = GT_OFF_END;
 
-	if (!from && !to)
+	if (!from && !to) {
+		waits__switched(next);
 		return 0;
+	}
 	old.tid = tid_of(prev);
 	new.tid = tid_of(next);
 	if (from) {
@@ -225,8 +228,15 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		emit_switch(&off, prev, old.tid, next, new, to, why);
 	else if (to)
 		emit_plain(GT_CPU_ON, old.tid, 0, new.tid);
-	if (why == GT_OFF_DEAD)
+	waits__note(next);
+	if (to)
+		waits__end(next);
+	if (why == GT_OFF_PREEMPTED || why == GT_OFF_YIELDED)
+		waits__begin(prev, bpf_get_smp_processor_id());
+	if (why == GT_OFF_DEAD) {
+		waits__thread_ended(prev);
 		emit_thread(GT_THREAD_ENDED, 0, old.tid, prev->comm);
+	}
 	return 0;
 }
 
@@ -245,6 +255,32 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 		waking->tgid = waker >> 32;
 		waking->interrupt = in_interrupt();
 	}
+	return 0;
+}
+
+/* Runs when the thread is in a run queue, which may be later than sched_waking on another CPU. */
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(sched_wakeup, struct task_struct *task)
+{
+	if (TASK_TGID(task) == config.tgid)
+		waits__woken(task);
+	return 0;
+}
+
+/* As sched_wakeup, for a new thread. */
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(sched_wakeup_new, struct task_struct *task)
+{
+	if (TASK_TGID(task) == config.tgid)
+		waits__woken(task);
+	return 0;
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(sched_migrate_task, struct task_struct *task, int cpu)
+{
+	if (TASK_TGID(task) == config.tgid)
+		waits__moved(task, cpu, TASK_TID(task));
 	return 0;
 }
 
@@ -315,6 +351,7 @@ int present(struct bpf_iter__task *ctx)
 		emit__stamp(rec);
 		__builtin_memset(thread, 0, sizeof(*thread));
 		thread->what = GT_THREAD_PRESENT;
+		thread->waits = 1;
 		bpf_probe_read_kernel_str(thread->comm, COMM_SIZE, task->comm);
 		describe(task, rec);
 	}

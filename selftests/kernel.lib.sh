@@ -2,12 +2,15 @@
 
 kernel_events=sched,syscall,gc,kernel
 
-# Records the scheduler events of all threads, with CLOCK_MONOTONIC, into $tmp/perf.data, until
-# perf_stop.
+# [PERF OPTION...]: records the scheduler events of all threads, or those of the options, with CLOCK_MONOTONIC, into
+# $tmp/perf.data, until perf_stop.
 perf_start()
 {
+	local record=(sched record)
+
+	[ $# -eq 0 ] || record=(record -a "$@")
 	rm -f "$tmp/perf.data"
-	perf sched record -k CLOCK_MONOTONIC -m 16M -o "$tmp/perf.data" -- sleep 600 >"$tmp/perf.out" 2>&1 &
+	perf "${record[@]}" -k CLOCK_MONOTONIC -m 16M -o "$tmp/perf.data" -- sleep 600 >"$tmp/perf.out" 2>&1 &
 	PERF_PID=$!
 	background+=("$PERF_PID")
 	# perf starts its sleep once it records.

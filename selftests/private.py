@@ -24,7 +24,7 @@ import sys
 
 BATCH, STACKS, STRINGS, STRING, EXPERIMENTAL, END_OF_GENERATION = 1, 2, 4, 5, 49, 52
 META, LOSSES, TICKS, TABLE, CORRECTION, THREADS, KERNEL, MACHINE, ALIGNMENT = range(1, 10)
-SAMPLED, CLOCK, CAUSE, SHORT, RECORDED, HOST_CLOCK, CPU_SAMPLES, SNAPSHOT, STARTS, PARKED, PLUGIN = range(10, 21)
+SAMPLED, CLOCK, CAUSE, SHORT, RECORDED, HOST_CLOCK, CPU_SAMPLES, SNAPSHOT, STARTS, PARKED, PLUGIN, WAITS = range(10, 22)
 PREFIX, NO_M = b"\0gotrace-bpf/1 ", 2**64 - 1
 
 
@@ -207,7 +207,7 @@ def private_of(path):
     for records in all_records(path):
         for kind, data in records:
             record = Bytes(data)
-            if not 0 < kind <= PLUGIN:
+            if not 0 < kind <= WAITS:
                 shown["unknown" if kind else "bad"] += 1
                 continue
             shown["records"] += 1
@@ -226,7 +226,7 @@ def private_of(path):
                     corrections["from"] = min(corrections["from"] or start, start)
                     corrections["to"] = max(corrections["to"], start + length)
                     corrections.update({"count": 1, "goroutines": goroutines, "threads": threads, "events": events})
-                elif kind in (THREADS, KERNEL, MACHINE):
+                elif kind in (THREADS, KERNEL, MACHINE, WAITS):
                     kernel_bytes += len(data)
                 elif kind == SAMPLED:
                     shown.setdefault("heap_sampled_from", record.leb())
@@ -335,8 +335,9 @@ def stat_table(text, shown):
 
 # --- kernel events
 
-NAMES = ("", "on_cpu", "off_cpu", "waking", "sys_enter", "sys_exit", "created", "ended", "named", "fault_begin", "fault_end", "cpu")
-ON, OFF, WAKING, SYS_ENTER, SYS_EXIT, CREATED, ENDED, NAMED, FAULT_BEGIN, FAULT_END, CPU = range(1, 12)
+NAMES = ("", "on_cpu", "off_cpu", "waking", "sys_enter", "sys_exit", "created", "ended", "named", "fault_begin", "fault_end", "cpu", "occupant",
+    "moved")
+ON, OFF, WAKING, SYS_ENTER, SYS_EXIT, CREATED, ENDED, NAMED, FAULT_BEGIN, FAULT_END, CPU, OCCUPANT, MOVED = range(1, 14)
 WHY = ("preempted", "yielded", "throttled", "sleeping", "disk", "stopped", "dead")
 
 
@@ -368,7 +369,7 @@ class Items:
         while self.data.left:
             bits = self.data.fixed(1)
             kind, time = bits & 15, time + self.data.leb()
-            if kind > CPU:
+            if kind > MOVED:
                 self.data.take(self.data.leb())
                 continue
             thread = thread if bits & 16 else self.thread(self.data.leb())
@@ -400,8 +401,13 @@ class Items:
         elif kind == FAULT_BEGIN:
             self.address += self.data.signed()
             item["address"] = self.address
-        elif kind == CPU:
+        elif kind in (CPU, OCCUPANT):
+            item["m"] = None if tid == 2**32 - 1 else tid
             item |= {"pid": thread[1], "name": thread[2]}
+            if kind == OCCUPANT:
+                item["already"] = bool(bits & 64)
+        elif kind == MOVED:
+            item["from_cpu"] = self.data.leb()
         if bits & 32:
             item["cpu"] = self.data.leb()
         else:
@@ -421,14 +427,14 @@ def read_threads(record, cpus):
 
 
 def items_of(path):
-    found, cpus = [], {}
+    found, cpus, of_waits = [], {}, {}
     for records in all_records(path):
         for kind, data in records:
             if kind == THREADS:
                 read_threads(Bytes(data), cpus)
         for kind, data in records:
-            if kind in (KERNEL, MACHINE):
-                found += Items(data, cpus).read()
+            if kind in (KERNEL, MACHINE, WAITS):
+                found += Items(data, of_waits if kind == WAITS else cpus).read()
     return found
 
 
@@ -633,6 +639,7 @@ def record(kind, data, part=0, more=0):
 def more_records(now):
     """Returns records with times from `now` on. The last four and two others are corrupt."""
     machine = bytes([CPU | 32]) + lebs(10, 1, 4711, 4700, 5) + b"other" + lebs(1) + bytes([CPU | 32]) + lebs(1, 1, 4712, 4712, 0, 0) + bytes([CPU]) + lebs(1, 2)
+    waits = bytes([OCCUPANT | 32 | 64]) + lebs(10, 1, 4711, 4700, 5) + b"other" + lebs(1) + bytes([MOVED | 32]) + lebs(1, 1, 4713, 0, 0, 3, 2)
     cause = lebs(now) + "first: größer".encode()
     return [record(LOSSES, lebs(1, 7, now, 500, 2, 3, now, 500, 1, 2, now + 400, 800, 0, 5, now + 9000, 10, 63, 0, now + 20000, 1)),
         record(CORRECTION, lebs(now + 5, 10, 3, 2, 11)), record(CORRECTION, lebs(now + 1, 300, 4, 1, 9)), record(CLOCK, lebs(321)),
@@ -640,7 +647,7 @@ def more_records(now):
         record(SHORT, lebs(2000, 5, 700, 6, 800)), record(SHORT, lebs(2000, 50, 7000, 60, 8000)),
         record(RECORDED, lebs(now, 12345, 10000) + b"sched,gc"), record(RECORDED, lebs(now + 9, 50, 10000)),
         record(HOST_CLOCK, lebs(now, 1, 40, 30, 2 * 17)), record(HOST_CLOCK, lebs(now, 0, 4 * 10**18, 3 * 10**18, 2 * 10**12 - 1)),
-        record(MACHINE, lebs(now, len(machine)) + machine), record(CPU_SAMPLES, lebs(1003009, 3, 40)), record(CPU_SAMPLES, lebs(1003009, 4, 50)), record(PARKED, lebs(1, 4) + b"sync" + lebs(7, 0, now)), record(99, b"of a newer version"),
+        record(MACHINE, lebs(now, len(machine)) + machine), record(WAITS, lebs(now + 10**12, len(waits)) + waits), record(CPU_SAMPLES, lebs(1003009, 3, 40)), record(CPU_SAMPLES, lebs(1003009, 4, 50)), record(PARKED, lebs(1, 4) + b"sync" + lebs(7, 0, now)), record(99, b"of a newer version"),
         record(PLUGIN, lebs(now, 0, 0) + b"/a.so\nno reason"), record(PLUGIN, lebs(now, now + 9, 1) + b"/b.so"), record(PLUGIN, lebs(now, now + 9, 1) + b"/b.so"),
         record(SNAPSHOT, lebs(now, now, 1, 2)), record(STARTS, lebs(10**15, 1, 10**15, 2)), record(SNAPSHOT, lebs(1, 2)), record(STARTS, lebs(1)),
         record(CORRECTION, lebs(now, 1)), record(CAUSE, b"", 1), record(HOST_CLOCK, lebs(now, 7, 1, 1, 1)), record(CAUSE, lebs(now + 78), 0, 1)]

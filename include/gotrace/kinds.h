@@ -173,7 +173,7 @@
 	X(59, SYS_ENTER, sys_enter, none) \
 	/* object: number of the call; the result, a negative errno included */ \
 	X(60, SYS_EXIT, sys_exit, value) \
-	/* object: see enum gt_thread_what; created, ended, named or present */ \
+	/* object: see enum gt_thread_what; created, ended, ..., or has a CPU that a thread waits for */ \
 	X(61, THREAD, thread, thread) \
 	/* object: address; a page fault, of user or kernel code */ \
 	X(62, FAULT_BEGIN, fault_begin, none) \

@@ -329,13 +329,24 @@ enum gt_thread_what {
 	GT_THREAD_ENDED = 1,
 	GT_THREAD_NAMED = 2,   /* by itself or another thread */
 	GT_THREAD_PRESENT = 3, /* existed at the start; object: system call number + 1, 0: none */
+	/*
+	 * While a thread of the target waits for a CPU. Object: that CPU << 32 | process. tid: a thread of
+	 * any process, GT_IDLE_THREAD, or GT_NO_THREAD: unknown.
+	 */
+	GT_THREAD_HAS_CPU = 4, /* it gets the CPU */
+	GT_THREAD_HAD_CPU = 5, /* it has had the CPU since before the wait began */
+	GT_THREAD_MOVED = 6, /* waits for another CPU from now on; object: former CPU << 32 | CPU */
 };
+
+#define GT_NO_THREAD   ((gt_u32) - 1)
+#define GT_IDLE_THREAD ((gt_u32) - 2) /* a record needs a tid that is not 0 */
 
 struct gt_thread {
 	gt_u8 what;   /* enum gt_thread_what */
 	gt_u8 on_cpu; /* PRESENT: 1: it runs, on the record's cpu */
 	gt_u8 why;    /* PRESENT: enum gt_off, if it does not run */
-	gt_u8 pad[5];
+	gt_u8 waits;  /* PRESENT: 1: the recorder records HAS_CPU, HAD_CPU and MOVED */
+	gt_u8 pad[4];
 	char comm[16];
 };
 

@@ -124,7 +124,8 @@ causes_equal()
 		($t.by_reason.kernel_runnable // [] | map(select(.name | startswith("preempted by "))) | max_by(.ns)) as $preempted |
 		all($page[0].findings[].text | select(test(" was waiting for a CPU")); . as $text |
 			($t.by_reason.kernel_runnable | max_by(.ns)) as $longest |
-			contains("after its thread was \($longest.name)") or contains("after its thread yielded") or $longest.name == "unknown") and
+			contains("after its thread was \($longest.name)") or contains("after its thread yielded") or $longest.name == "unknown" or
+			($longest.name | startswith("CPU held by ")) and contains("that was held most by \($longest.name[12:])")) and
 		all($page[0].findings[].text | capture("; (?<s>[0-9.]+) s of it after it was (?<name>.*)[.]$"); $preempted.name[:200] == .name and
 			((.s | tonumber) - $preempted.ns / 1e9 | fabs < 0.001)) and
 		any($page[0].findings[]; .text == "Nothing stands out.") == ($c | all(. < 0.05 * $base))' >/dev/null

@@ -59,7 +59,8 @@ static int add_items(struct side *s, struct kernel_reader *r)
 	while (!err && kernel_reader__item(r, &item)) {
 		if (item.kind == KERNEL_ON || item.kind == KERNEL_OFF)
 			err = add_switch(s, &item);
-		err = err ?: add_thread(s, item.tid);
+		if (!err && !kernel_item__is_of_cpu(&item))
+			err = add_thread(s, item.tid);
 	}
 	return err;
 }

@@ -276,7 +276,7 @@ int latency__event(struct latency *l, const struct trace_event *ev,
 
 static int thread__changed(struct latency *l, struct live *g, const struct kernel_item *item)
 {
-	int err = part__add(l, g);
+	int err = cpu_tasks__is_pending(l, g) ? 0 : part__add(l, g);
 
 	return err ? err : part__choose(l, g, item);
 }
@@ -297,7 +297,7 @@ int latency__item(struct latency *l, const struct kernel_item *item, int64_t tim
 
 	l->threads = threads;
 	err = cpu_tasks__item(l, item, latest(l->now, earliest(time, until)));
-	if (item->kind == KERNEL_CPU || err)
+	if (kernel_item__is_of_cpu(item) || err)
 		return report(err, error);
 	err = part__note_wait(l, item);
 	if (!l->tracker.started || err)
@@ -305,6 +305,8 @@ int latency__item(struct latency *l, const struct kernel_item *item, int64_t tim
 	l->now = latest(l->now, earliest(time, until));
 	l->moved = l->now != time;
 	err = waker ? choose_again(l, waker, NULL) : 0;
+	if (!err && item->kind == KERNEL_MOVED)
+		return report(cpu_tasks__moved(l, map__get(&l->on_thread, item->tid), item), error);
 	return report(err ?: choose_again(l, item->tid, item), error);
 }
 
@@ -448,6 +450,11 @@ struct trace_string latency__task(const struct latency *l, uint32_t kind)
 bool latency__is_aligned(const struct latency *l)
 {
 	return l->machine;
+}
+
+bool latency__has_tasks(const struct latency *l)
+{
+	return l->machine || l->occupants;
 }
 
 bool latency__worker(const struct latency *l, size_t i, struct latency_worker *ret)

@@ -72,7 +72,7 @@ struct latency_stats {
 	 * latency__place(); only with latency_opts.places. Not packed.
 	 */
 	struct durations places;
-	/* Of an aligned trace: what held the CPU while it was kernel-runnable; latency__task(). */
+	/* What held the CPU while it was kernel-runnable, with latency__has_tasks(); latency__task(). */
 	struct durations tasks;
 };
 
@@ -180,7 +180,10 @@ int latency__flush(struct latency *l, uint64_t goroutine);
 
 /* The texts of ids, until destroy; 0 is the empty name. */
 struct trace_string latency__name(const struct latency *l, uint32_t name);
-/* Why: "chan receive", "futex", "page fault", "woken", "preempted by make", ... */
+/*
+ * Why: "chan receive", "futex", "page fault", "CPU held by make", ... If it was not recorded which
+ * threads had the CPU: "woken", or the one that had it at first, "preempted by make".
+ */
 struct trace_string latency__reason(const struct latency *l, uint32_t kind);
 /* What a kind of latency_stats.places stands for. */
 struct latency_place {
@@ -193,8 +196,10 @@ struct latency_place {
 struct latency_place latency__place(const struct latency *l, uint32_t kind);
 /* What held a CPU: "make", "(idle)", "(the program itself)", ... */
 struct trace_string latency__task(const struct latency *l, uint32_t kind);
-/* Whether the trace has what CPUs ran, as that of `gotrace align` does. */
+/* Whether the trace has what CPUs ran all the time, as that of `gotrace align` does. */
 bool latency__is_aligned(const struct latency *l);
+/* Whether the trace has what CPUs ran while threads waited for them. */
+bool latency__has_tasks(const struct latency *l);
 static inline enum latency_part latency_reason__part(uint32_t kind)
 {
 	return (enum latency_part)(kind >> 16);

@@ -74,6 +74,9 @@ struct latency {
 	struct intern *tasks;	   /* latency__task() */
 	struct map cpus;	   /* by CPU: what it ran; see latency_tasks.c */
 	bool machine;		   /* the trace has what CPUs ran */
+	bool occupants;		   /* the trace has what CPUs ran while threads waited for them */
+	uint32_t
+		*task_reasons; /* by kind in `tasks`: 1 + the kind of the reason; latency_tasks.c */
 	struct durations worker_wall, worker_oncpu; /* by label */
 	const struct kernel_threads *threads;	    /* during a call: as it got them */
 	int64_t now;				    /* of the last event or item; never falls */
@@ -144,8 +147,22 @@ void cpu_tasks__deinit(struct latency *l);
 int cpu_tasks__item(struct latency *l, const struct kernel_item *item, int64_t time);
 /* The goroutine's thread begins to wait for a CPU. */
 void cpu_tasks__begin_wait(struct live *g, const struct kernel_thread *t);
-/* It has waited for g->delay until now; `t`: its thread, if that is known, or NULL. */
-int cpu_tasks__end_wait(struct latency *l, struct live *g, const struct kernel_thread *t);
+/* The item shows that its thread waits for another CPU from now on. */
+int cpu_tasks__moved(struct latency *l, struct live *g, const struct kernel_item *item);
+/* Its thread still waits, and the item that shows for which CPU is yet to come. */
+bool cpu_tasks__is_pending(const struct latency *l, const struct live *g);
+/* A part of a wait for a CPU. */
+struct cpu_piece {
+	int64_t to;
+	uint32_t task; /* that had the CPU: as in latency_stats.tasks */
+	uint32_t kind; /* of the reason */
+};
+/*
+ * What had the CPU that the goroutine's thread waits for at `from`, and until when: `to` at most. `t`:
+ * its thread, or NULL.
+ */
+int cpu_tasks__piece(struct latency *l, const struct live *g, const struct kernel_thread *t,
+		     int64_t from, int64_t to, struct cpu_piece *ret);
 
 /* latency_stats.c */
 

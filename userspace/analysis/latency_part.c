@@ -177,15 +177,17 @@ int part__add_to(struct latency *l, const struct live *g, struct latency_stats *
 	return to > from ? add_full(l, &at, time_sub(to, from)) : 0;
 }
 
-int part__add(struct latency *l, struct live *g)
+/* The thread that it is on, if the kernel events have it. */
+static const struct kernel_thread *thread_of(const struct latency *l, const struct live *g)
 {
-	int64_t from = latest(g->since, l->opts.from), to = earliest(l->now, l->opts.to);
-	int64_t ns = to > from ? time_sub(to, from) : 0;
+	return g->m <= UINT32_MAX ? kernel_threads__find(l->threads, (uint32_t)g->m) : NULL;
+}
+
+static int add_span(struct latency *l, struct live *g, int64_t from, int64_t to)
+{
+	int64_t ns = time_sub(to, from);
 	int added;
 
-	g->since = l->now;
-	if (!ns)
-		return 0;
 	if (l->opts.slice && add_slice(l, g, from, to))
 		return -ENOMEM; /* of opts.slice(), too */
 	if (g->part == PART_KERNEL_RUNNABLE)
@@ -200,10 +202,38 @@ int part__add(struct latency *l, struct live *g)
 	return live__expand(g) ?: add_full(l, g, ns);
 }
 
-/* The thread that it is on, if the kernel events have it. */
-static const struct kernel_thread *thread_of(const struct latency *l, const struct live *g)
+/* Time that its thread waits for a CPU, divided by what had it. */
+static int add_wait(struct latency *l, struct live *g, int64_t from, int64_t to)
 {
-	return g->m <= UINT32_MAX ? kernel_threads__find(l->threads, (uint32_t)g->m) : NULL;
+	const struct kernel_thread *t = thread_of(l, g);
+	uint32_t kind = g->kind;
+	struct cpu_piece piece;
+	int err = live__expand(g);
+
+	while (!err && from < to) {
+		g->kind = kind;
+		err = cpu_tasks__piece(l, g, t, from, to, &piece);
+		if (err)
+			break;
+		g->kind = piece.kind;
+		err = durations__add(&g->stats->tasks, piece.task, time_sub(piece.to, from));
+		err = err ? err : add_span(l, g, from, piece.to);
+		from = piece.to;
+	}
+	g->kind = kind;
+	return err;
+}
+
+int part__add(struct latency *l, struct live *g)
+{
+	int64_t from = latest(g->since, l->opts.from), to = earliest(l->now, l->opts.to);
+
+	g->since = l->now;
+	if (to <= from)
+		return 0;
+	if (g->part == PART_KERNEL_RUNNABLE && latency__has_tasks(l))
+		return add_wait(l, g, from, to);
+	return add_span(l, g, from, to);
 }
 
 static int text_kind(struct latency *l, const char *text, uint32_t *ret)
@@ -255,6 +285,8 @@ static int off_kind(struct latency *l, const struct kernel_item *item, uint32_t 
 {
 	if (item->why == GT_OFF_YIELDED)
 		return text_kind(l, "yielded", ret);
+	if (latency__has_tasks(l))
+		return text_kind(l, "preempted", ret);
 	if (kernel_threads__find(l->threads, item->other))
 		return text_kind(l, "preempted by the program itself", ret);
 	return preemptor_kind(l, &item->name, ret);
@@ -298,9 +330,7 @@ static int set_part(struct latency *l, struct live *g, enum latency_part part)
 	bool on_thread = part != PART_GO_BLOCKED && part != PART_GO_RUNNABLE;
 	int err = 0;
 
-	if (waited && part != PART_KERNEL_RUNNABLE)
-		err = cpu_tasks__end_wait(l, g, thread_of(l, g));
-	if (!err && waited && on_thread && part != PART_KERNEL_RUNNABLE && in_window(l))
+	if (waited && on_thread && part != PART_KERNEL_RUNNABLE && in_window(l))
 		err = live__expand(g) ?: latency_stats__count_delay(g->stats, g->delay);
 	if (part != g->part)
 		g->delay = 0;
@@ -381,7 +411,5 @@ int part__end(struct latency *l, struct live *g)
 {
 	int err = part__add(l, g);
 
-	if (!err && g->part == PART_KERNEL_RUNNABLE)
-		err = cpu_tasks__end_wait(l, g, NULL);
 	return err ? err : part__end_slice(l, g);
 }

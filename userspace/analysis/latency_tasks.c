@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which tasks held the CPU while a thread waited for it, in a trace of `gotrace align`.
+ * Which tasks held the CPU while a thread waited for it.
  *
- * Each CPU has a log of what it ran, from the first event that align added on. At the end of a wait
- * its time is divided among the tasks in the log of the CPU that the thread waited for: as in
- * path_causes.c, a preempted thread waits for the CPU that it had, a woken one for that which it
- * gets. Called by latency.c and latency_part.c.
+ * Each CPU has a log of what it ran: while threads of the target waited for it, if the recorder has sent
+ * that, or in a trace of `gotrace align` from the first event that align added on. The time of a wait is
+ * divided among the tasks in the log of the CPU that the thread waited for: as in path_causes.c, a
+ * preempted thread waits for the CPU that it had, a woken one for that which it gets, unless the trace
+ * shows that it was moved to another one. Called by latency.c and latency_part.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,10 +21,11 @@
 /* kinds of durations that are no name of a task: IDs of l->tasks, in this order */
 enum { TASK_UNKNOWN = 1, TASK_IDLE, TASK_OWN, TASK_OTHERS };
 
-/* `kind` had the CPU from `time` on. */
+/* `kind` had the CPU from `time` on; before: already then, and what the entry before shows had ended. */
 struct occupant {
 	int64_t time;
 	uint32_t kind;
+	bool before;
 };
 
 struct cpu_log {
@@ -54,6 +56,7 @@ void cpu_tasks__deinit(struct latency *l)
 	}
 	map__free(&l->cpus);
 	intern__destroy(l->tasks);
+	free(l->task_reasons);
 }
 
 static int task_kind(struct latency *l, const struct kernel_item *item, uint32_t tid, uint32_t *ret)
@@ -89,8 +92,11 @@ int cpu_tasks__item(struct latency *l, const struct kernel_item *item, int64_t t
 	int err;
 
 	l->machine |= item->kind == KERNEL_CPU;
-	if (!l->machine ||
-	    (item->kind != KERNEL_CPU && item->kind != KERNEL_ON && item->kind != KERNEL_OFF))
+	l->occupants |= l->threads->waits;
+	if (!latency__has_tasks(l) ||
+	    (!kernel_item__is_of_cpu(item) && item->kind != KERNEL_ON && item->kind != KERNEL_OFF))
+		return 0;
+	if (l->machine && kernel_item__is_unknown(item)) /* perf has it */
 		return 0;
 	err = task_kind(l, item, tid, &kind);
 	log = err ? NULL : cpu_log(l, item->cpu);
@@ -102,7 +108,7 @@ int cpu_tasks__item(struct latency *l, const struct kernel_item *item, int64_t t
 		return -ENOMEM;
 	if (log->n && log->at[log->n - 1].time > time)
 		time = log->at[log->n - 1].time;
-	log->at[log->n++] = (struct occupant){ .time = time, .kind = kind };
+	log->at[log->n++] = (struct occupant){ time, kind, item->before };
 	return 0;
 }
 
@@ -127,27 +133,80 @@ static size_t begun_by(const struct cpu_log *log, int64_t time)
 	return low;
 }
 
-int cpu_tasks__end_wait(struct latency *l, struct live *g, const struct kernel_thread *t)
+int cpu_tasks__moved(struct latency *l, struct live *g, const struct kernel_item *item)
 {
-	bool moved = g->wait_woken && t && t->run == KERNEL_RUNNING;
-	const struct cpu_log *log = map__get(&l->cpus, moved ? t->cpu : g->wait_cpu);
-	int64_t end = earliest(l->now, l->opts.to), at = time_sub(end, g->delay), next;
-	uint32_t kind = TASK_UNKNOWN;
-	size_t i, n = log ? log->n : 0;
-	int err = 0;
+	int err;
 
-	if (!l->machine || !g->delay)
+	if (!g || g->part != PART_KERNEL_RUNNABLE)
 		return 0;
-	err = live__expand(g);
-	i = log ? begun_by(log, at) : 0;
+	if (g->wait_woken)
+		g->wait_cpu = (uint16_t)item->other;
+	g->wait_woken = false;
+	err = part__add(l, g);
+	g->wait_cpu = item->cpu;
+	return err;
+}
+
+bool cpu_tasks__is_pending(const struct latency *l, const struct live *g)
+{
+	const struct kernel_thread *t =
+		g->m <= UINT32_MAX ? kernel_threads__find(l->threads, (uint32_t)g->m) : NULL;
+
+	return l->occupants && !l->machine && g->part == PART_KERNEL_RUNNABLE && g->wait_woken &&
+	       t && t->run == KERNEL_RUNNABLE && t->woken;
+}
+
+/* The CPU that its thread waits for; NULL: not known yet. */
+static const struct cpu_log *log_of(const struct latency *l, const struct live *g,
+				    const struct kernel_thread *t)
+{
+	if (g->wait_woken && t && t->run == KERNEL_RUNNING)
+		return map__get(&l->cpus, t->cpu);
+	return g->wait_woken && !l->machine ? NULL : map__get(&l->cpus, g->wait_cpu);
+}
+
+/* 1 + the kind of "CPU held by NAME". */
+static int reason_of(struct latency *l, uint32_t task, uint32_t *ret)
+{
+	static const char by[] = "CPU held by ";
+	struct trace_string name = intern__text_at(l->tasks, task);
+	char text[sizeof(by) + 64];
+	int n, err;
+
+	if (!l->task_reasons)
+		l->task_reasons = calloc(TASKS_MAX + 1, sizeof(*l->task_reasons));
+	if (!l->task_reasons)
+		return -ENOMEM;
+	*ret = l->task_reasons[task];
+	if (*ret)
+		return 0;
+	n = snprintf(text, sizeof(text), "%s%.*s", by, (int)(name.len < 64 ? name.len : 63),
+		     name.data);
+	err = naming__text_kind(&l->naming, text, (size_t)n, ret);
+	l->task_reasons[task] = err ? 0 : ++*ret;
+	return err;
+}
+
+int cpu_tasks__piece(struct latency *l, const struct live *g, const struct kernel_thread *t,
+		     int64_t from, int64_t to, struct cpu_piece *ret)
+{
+	const struct cpu_log *log = log_of(l, g, t);
+	size_t i = log ? begun_by(log, from) : 0;
+	uint32_t reason;
+	int err;
+
+	*ret = (struct cpu_piece){ .to = to, .task = TASK_UNKNOWN, .kind = g->kind };
 	if (i)
-		kind = log->at[i - 1].kind;
-	for (; !err && at < end; i++) {
-		next = i < n && log->at[i].time < end ? log->at[i].time : end;
-		if (next > at)
-			err = durations__add(&g->stats->tasks, kind, time_sub(next, at));
-		at = next;
-		kind = i < n ? log->at[i].kind : kind;
+		ret->task = log->at[i - 1].kind;
+	if (log && i < log->n && log->at[i].time < to) {
+		ret->to = log->at[i].time;
+		if (log->at[i].before)
+			ret->task = log->at[i].kind;
 	}
+	if (ret->task < TASK_OWN)
+		return 0;
+	err = reason_of(l, ret->task, &reason);
+	if (!err)
+		ret->kind = reason - 1;
 	return err;
 }

@@ -79,10 +79,20 @@ struct path_on {
 	uint32_t goroutine;
 };
 
-/* the thread that a CPU runs from `time` on; tid 0: idle */
+/*
+ * the thread that a CPU runs from `time` on; tid 0: idle; before: it has run it for longer, since an unknown
+ * time
+ */
 struct path_occupant {
 	int64_t time;
 	uint32_t tid, pid, name;
+	bool before;
+};
+
+/* a thread that waits for a CPU waits for that of number `to` from `time` on, until then for `from` */
+struct path_move {
+	int64_t time;
+	uint16_t from, to;
 };
 
 /* the world stops, or goes on, at `time` */
@@ -107,6 +117,7 @@ struct path_thread {
 	struct path_list runs;	/* struct path_run */
 	struct path_list calls; /* struct path_call */
 	struct path_list on;	/* struct path_on */
+	struct path_list moves; /* struct path_move */
 };
 
 struct path_proc {
@@ -140,6 +151,7 @@ struct path_history {
 	bool kernel;	      /* the trace has kernel events */
 	bool machine;	      /* and contains the machine's other threads, too: */
 	int64_t machine_from, machine_to; /* from the first such item to the last */
+	bool waits;			  /* it has what CPUs ran while threads waited for them */
 };
 
 int path_history__init(struct path_history *h, size_t limit); /* 0 or -ENOMEM */
@@ -172,6 +184,8 @@ void path_history__call_ends(struct path_history *h, uint32_t thread, int64_t ti
 int path_history__on(struct path_history *h, struct path_list *on, int64_t time,
 		     uint32_t goroutine);
 int path_history__on_cpu(struct path_history *h, uint64_t cpu, const struct path_occupant *next);
+int path_history__moved(struct path_history *h, uint32_t thread, int64_t time, uint16_t from,
+			uint16_t to);
 int path_history__stop(struct path_history *h, int64_t time, bool stopped);
 bool path_history__full(const struct path_history *h); /* it holds more than its limit */
 /* It has ended before the window: its states are not needed. */
@@ -188,6 +202,8 @@ struct path_run *path_history__last_run(const struct path_history *h, uint32_t t
  * is the time of the last event.
  */
 bool path_history__is_pending(const struct path_history *h, uint64_t id, int64_t now);
+/* Whether a thread has been woken by `time`, and waits for a CPU still: which one is then unknown. */
+bool path_history__is_queued(const struct path_history *h, uint32_t thread, int64_t time);
 
 /* How many items of `size` bytes of a list have begun before `time`. */
 uint32_t path_list__before(const struct path_list *list, size_t size, int64_t time);

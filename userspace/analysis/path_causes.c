@@ -57,22 +57,48 @@ static bool covers_cpus(const struct path_history *h, int64_t since)
 }
 
 /*
- * A preempted thread waits for the CPU that it had; a woken one for the CPU that it gets, which the
- * kernel chose then. (A migration while it waits is not visible before it runs.)
- *
- * Without perf's events only the target's threads are seen to come and go: of another thread it is
- * known that it got a CPU from one of them, but not for how long it had it.
+ * The CPU that a runnable thread waits for just before the position's time, and since when. A preempted
+ * thread waits for the CPU that it had, a woken one for the CPU that it gets, which the kernel chose
+ * then, unless the trace shows that it was moved. False: the trace ends before it gets one.
  */
-int64_t path_walk__cpu(const struct walk *w, const struct path_run *run,
-		       const struct path_run *next, int64_t since, struct path_segment *seg)
+static bool waited_cpu(const struct walk *w, const struct path_thread *thread,
+		       const struct path_run *run, const struct path_run *next, int64_t *since,
+		       uint16_t *ret)
 {
-	bool moved = run->woken && next && next->run == KERNEL_RUNNING;
-	bool known = covers_cpus(w->h, run->time);
-	uint16_t cpu = moved ? next->cpu : run->cpu;
+	const struct path_move *moves = thread->moves.at;
+	uint32_t n = path_list__before(&thread->moves, sizeof(*moves), w->time);
+
+	if (n && moves[n - 1].time >= run->time) {
+		*since = moves[n - 1].time > *since ? moves[n - 1].time : *since;
+		*ret = moves[n - 1].to;
+		return true;
+	}
+	if (n < thread->moves.n && (!next || moves[n].time <= next->time)) {
+		*ret = moves[n].from;
+		return true;
+	}
+	*ret = run->woken && next && next->run == KERNEL_RUNNING ? next->cpu : run->cpu;
+	return !run->woken || (next && next->run == KERNEL_RUNNING);
+}
+
+/*
+ * In a trace without perf's events, and without the occupants of CPUs that threads wait for, only the
+ * target's threads are seen to come and go: of another thread it is known that it got a CPU from one of
+ * them, but not for how long it had it.
+ */
+int64_t path_walk__cpu(const struct walk *w, const struct path_thread *thread,
+		       const struct path_run *run, const struct path_run *next, int64_t since,
+		       struct path_segment *seg)
+{
+	uint16_t cpu;
+	bool found = waited_cpu(w, thread, run, next, &since, &cpu);
+	bool known = covers_cpus(w->h, run->time) || (w->h->waits && found);
 	const struct path_list *list = path_history__cpu(w->h, cpu);
 	uint32_t n = list ? path_list__before(list, sizeof(struct path_occupant), w->time) : 0;
 	const struct path_occupant *occupant;
 
+	if (!known && w->h->waits)
+		return since;
 	if (!known && !run->woken) {
 		blame_thread(w, run->other, run->other_pid, run->name, seg);
 		seg->got_first = seg->cause == PATH_CAUSE_PROCESS;
@@ -86,6 +112,10 @@ int64_t path_walk__cpu(const struct walk *w, const struct path_run *run,
 		blame_thread(w, occupant->tid, occupant->pid, occupant->name, seg);
 		seg->got_first = !known && seg->cause == PATH_CAUSE_PROCESS;
 	}
+	if (occupant->before && n == 1)
+		return since;
+	if (occupant->before) /* since the one before it had it no more, which is unknown */
+		occupant--;
 	return occupant->time > since ? occupant->time : since;
 }
 
@@ -177,7 +207,8 @@ static int64_t blame_cpu(const struct walk *w, uint32_t thread, int64_t since,
 	if (run->run == KERNEL_THROTTLED)
 		seg->cause = PATH_CAUSE_CGROUP;
 	else if (run->run == KERNEL_RUNNABLE)
-		since = path_walk__cpu(w, run, n < runs->n ? run + 1 : NULL, since, seg);
+		since = path_walk__cpu(w, path_thread(w->h, thread), run,
+				       n < runs->n ? run + 1 : NULL, since, seg);
 	return since;
 }
 
@@ -433,4 +464,11 @@ bool path_history__is_pending(const struct path_history *h, uint64_t id, int64_t
 		return false;
 	return (run->run > KERNEL_RUNNING && run->run < KERNEL_GONE) ||
 	       may_retry(h, st->thread, now);
+}
+
+bool path_history__is_queued(const struct path_history *h, uint32_t thread, int64_t time)
+{
+	const struct path_run *run = path_history__last_run(h, thread);
+
+	return run && run->run == KERNEL_RUNNABLE && run->woken && run->time < time;
 }

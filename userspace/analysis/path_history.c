@@ -52,6 +52,7 @@ void path_history__deinit(struct path_history *h)
 	for (uint32_t i = 0; i < h->threads.n; i++) {
 		list__deinit(&path_thread(h, i)->runs);
 		list__deinit(&path_thread(h, i)->calls);
+		list__deinit(&path_thread(h, i)->moves);
 		list__deinit(&path_thread(h, i)->on);
 	}
 	for (uint32_t i = 0; i < h->procs.n; i++)
@@ -262,6 +263,18 @@ int path_history__on_cpu(struct path_history *h, uint64_t cpu, const struct path
 	time = occupant->time;
 	*occupant = *next;
 	occupant->time = time;
+	return 0;
+}
+
+int path_history__moved(struct path_history *h, uint32_t thread, int64_t time, uint16_t from,
+			uint16_t to)
+{
+	struct path_move *move = list__add(h, &path_thread(h, thread)->moves, sizeof(*move), time);
+
+	if (!move)
+		return -ENOMEM;
+	move->from = from;
+	move->to = to;
 	return 0;
 }
 

@@ -68,8 +68,9 @@ void path_walk__process(const struct path_history *h, uint32_t tid, uint32_t pid
  * position's time. Returns since when, but not before `since`. `next`: the thread's next state, or
  * NULL.
  */
-int64_t path_walk__cpu(const struct walk *w, const struct path_run *run,
-		       const struct path_run *next, int64_t since, struct path_segment *seg);
+int64_t path_walk__cpu(const struct walk *w, const struct path_thread *thread,
+		       const struct path_run *run, const struct path_run *next, int64_t since,
+		       struct path_segment *seg);
 
 /*
  * Of the P that a runnable goroutine then got (`next`: its next state, or NULL), sets the cause to the

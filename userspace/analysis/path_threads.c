@@ -201,6 +201,9 @@ static int cpu__item(struct path_fold *f, const struct kernel_item *item, int64_
 {
 	struct path_occupant occupant = { .time = time, .tid = item->tid, .name = name };
 
+	if (f->h->machine && kernel_item__is_unknown(item)) /* perf has it */
+		return 0;
+	occupant.before = item->before;
 	if (item->kind == KERNEL_OFF)
 		occupant.tid = item->other;
 	if (item->kind != KERNEL_ON)
@@ -245,6 +248,16 @@ static int run__item(struct path_fold *f, const struct kernel_item *item, int64_
 	return 0;
 }
 
+/* A thread that waits for a CPU waits for another one. */
+static int move__item(struct path_fold *f, const struct kernel_item *item, int64_t time)
+{
+	uint32_t thread;
+	int err = path_fold__get(f, &f->h->threads, item->tid, &thread);
+
+	return err ? err :
+		     path_history__moved(f->h, thread, time, (uint16_t)item->other, item->cpu);
+}
+
 /* A thread that wakes another one has a CPU, even if no event has shown that it got one. */
 static int waker__item(struct path_fold *f, const struct kernel_item *item, int64_t time,
 		       const struct kernel_threads *threads)
@@ -259,6 +272,7 @@ int path_fold__item(struct path_fold *f, const struct kernel_item *item,
 		    const struct kernel_threads *threads)
 {
 	int64_t time = (int64_t)(item->time - f->ahead);
+	bool of_cpu = kernel_item__is_of_cpu(item);
 	uint32_t name = 0;
 	int err;
 
@@ -267,17 +281,18 @@ int path_fold__item(struct path_fold *f, const struct kernel_item *item,
 		if (err)
 			return err;
 	}
-	if (item->kind == KERNEL_OFF || item->kind == KERNEL_WAKING || item->kind == KERNEL_CPU) {
-		err = learn_name(f, item->kind == KERNEL_CPU ? item->tid : item->other, time,
-				 &item->name, &name);
+	if (item->kind == KERNEL_OFF || item->kind == KERNEL_WAKING || of_cpu) {
+		err = learn_name(f, of_cpu ? item->tid : item->other, time, &item->name, &name);
 		if (err)
 			return err;
 	}
+	f->h->waits |= threads->waits;
+	if (item->kind == KERNEL_MOVED)
+		return move__item(f, item, time);
 	err = waker__item(f, item, time, threads);
-	if (!err && item->kind != KERNEL_CPU)
+	if (!err && !of_cpu)
 		err = run__item(f, item, time, kernel_threads__find(threads, item->tid), name);
-	if (!err &&
-	    (item->kind == KERNEL_ON || item->kind == KERNEL_OFF || item->kind == KERNEL_CPU))
+	if (!err && (item->kind == KERNEL_ON || item->kind == KERNEL_OFF || of_cpu))
 		err = cpu__item(f, item, time, name);
 	return err;
 }

@@ -185,7 +185,8 @@ static int thread_step(struct walk *w, uint32_t thread, int64_t since, const str
 		seg.kind = PATH_ON_CPU;
 	} else if (run->run == KERNEL_RUNNABLE) {
 		seg.kind = PATH_KERNEL_RUNNABLE;
-		since = path_walk__cpu(w, run, n < runs->n ? run + 1 : NULL, since, &seg);
+		since = path_walk__cpu(w, path_thread(w->h, thread), run,
+				       n < runs->n ? run + 1 : NULL, since, &seg);
 	} else if (run->run == KERNEL_THROTTLED) {
 		seg.kind = PATH_THROTTLED;
 		seg.cause = PATH_CAUSE_CGROUP;

@@ -355,10 +355,11 @@ static int note_kernel(struct statistics *s, const struct dictionary *dictionary
 	while (!err && kernel_reader__item(r, &item)) {
 		sum->items++;
 		sum->item[item.kind]++;
-		if (item.kind != KERNEL_CPU)
+		if (!kernel_item__is_of_cpu(&item))
 			err = note_id(s, &sum->threads, item.tid);
 	}
 	sum->bytes += kernel_reader__bytes(r);
+	sum->waits |= kernel_reader__has_waits(r);
 	s->private_bad += kernel_reader__bad(r);
 	kernel_reader__close(r);
 	return err;

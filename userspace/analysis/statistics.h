@@ -56,6 +56,7 @@ struct statistics_kernel {
 	uint64_t items, item[KERNEL_KIND_END];
 	struct map threads; /* of the target, by tid: which there were */
 	uint64_t bytes;	    /* of its private data */
+	bool waits;	    /* it has what had the CPUs that threads waited for */
 };
 
 #define STATISTICS_PLUGINS 64 /* plugins that are kept */

@@ -42,6 +42,12 @@ static const struct need {
 	  "CONFIG_BPF_EVENTS" },
 	{ BTF_KIND_TYPEDEF, "btf_trace_sched_waking", "tracepoint sched:sched_waking",
 	  "CONFIG_BPF_EVENTS" },
+	{ BTF_KIND_TYPEDEF, "btf_trace_sched_wakeup", "tracepoint sched:sched_wakeup",
+	  "CONFIG_BPF_EVENTS" },
+	{ BTF_KIND_TYPEDEF, "btf_trace_sched_wakeup_new", "tracepoint sched:sched_wakeup_new",
+	  "CONFIG_BPF_EVENTS" },
+	{ BTF_KIND_TYPEDEF, "btf_trace_sched_migrate_task", "tracepoint sched:sched_migrate_task",
+	  "CONFIG_BPF_EVENTS" },
 	{ BTF_KIND_TYPEDEF, "btf_trace_task_newtask", "tracepoint task:task_newtask",
 	  "CONFIG_BPF_EVENTS" },
 	{ BTF_KIND_TYPEDEF, "btf_trace_task_rename", "tracepoint task:task_rename",
@@ -151,6 +157,20 @@ static int prepare(struct kernel_bpf *skel, unsigned int sets)
 	return 0;
 }
 
+/* waits.bpf.h: no thread waits for a CPU, and what each CPU runs is unknown. Nothing is attached. */
+static void forget_waits(const struct kernel_probes *k)
+{
+	int cpus = bpf_map__fd(k->skel->maps.waited_cpus),
+	    threads = bpf_map__fd(k->skel->maps.waiting_for);
+	const char nothing[64] = {};
+	__u32 key;
+
+	for (key = 0; key < bpf_map__max_entries(k->skel->maps.waited_cpus); key++)
+		bpf_map_update_elem(cpus, &key, nothing, BPF_ANY);
+	while (!bpf_map_get_next_key(threads, NULL, &key) && !bpf_map_delete_elem(threads, &key))
+		;
+}
+
 static void choose_programs(struct kernel_bpf *skel, unsigned int sets)
 {
 	struct bpf_program *program;
@@ -189,8 +209,11 @@ int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *conf
 		k->skel->rodata->config = *config;
 		k->skel->rodata->pid_ns = *pid_ns;
 		choose_programs(k->skel, sets);
-		err = rings__use(rings, k->skel->obj);
+		err = bpf_map__set_max_entries(k->skel->maps.waited_cpus,
+					       (__u32)libbpf_num_possible_cpus());
 	}
+	if (!err)
+		err = rings__use(rings, k->skel->obj);
 	if (!err)
 		err = kernel_bpf__load(k->skel);
 	if (err) {
@@ -312,6 +335,7 @@ static bool is_selected(const struct kernel_probes *k, const struct bpf_program 
 void kernel_probes__select(struct kernel_probes *k, unsigned int sets)
 {
 	const struct bpf_object_skeleton *skeleton = k->skel->skeleton;
+	bool had_kernel = k->selected & SITE_SET(KERNEL);
 
 	k->selected = k->sets & sets;
 	__atomic_store_n(&k->skel->bss_calls->calls_only_now, !(k->selected & SITE_SET(KERNEL)),
@@ -328,6 +352,8 @@ void kernel_probes__select(struct kernel_probes *k, unsigned int sets)
 	}
 	if (!(k->selected & SITE_SET(FAULT)))
 		detach_faults(k);
+	if (had_kernel && !(k->selected & SITE_SET(KERNEL)))
+		forget_waits(k);
 }
 
 void kernel_probes__detach(struct kernel_probes *k)

@@ -109,6 +109,8 @@ int export__switch(struct export *e, const struct kernel_item *item)
 		return -ENOMEM;
 	if (e->in_loss)
 		return 0;
+	if (item->before && c->now.tid != next.tid)
+		c->now.tid = KERNEL_NO_THREAD; /* since an unknown time */
 	if (c->begun && is_again(c, &next)) {
 		end_doubt(e, c, prev == c->before.tid);
 		next.since = c->now.since;

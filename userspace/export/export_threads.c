@@ -223,7 +223,7 @@ int export__item(struct export *e, const struct timeline *t, const struct kernel
 	time = time < until ? time : until;
 	if (time > e->now)
 		e->now = time;
-	if (item->kind == KERNEL_CPU)
+	if (kernel_item__is_of_cpu(item))
 		return export__switch(e, item);
 	k = kernel_threads__find(e->kernel, item->tid);
 	thread = export__thread(e, item->tid);

@@ -16,6 +16,7 @@ void kernel_threads__deinit(struct kernel_threads *t)
 {
 	map__free(&t->map);
 	map__free(&t->calls);
+	t->waits = false;
 }
 
 #define CALLS_MAX 4096 /* more than any kernel has */
@@ -204,7 +205,7 @@ int kernel_threads__apply(struct kernel_threads *t, const struct kernel_item *it
 {
 	struct kernel_thread *thread, *waker;
 
-	if (item->kind == KERNEL_CPU)
+	if (kernel_item__is_of_cpu(item))
 		return 0;
 	thread = kernel_threads__get(t, item->tid);
 	if (!thread)

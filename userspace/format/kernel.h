@@ -5,7 +5,8 @@
  *
  * Upstream: sequence/kernel_events.c, which makes items from records of kind GT_CPU_ON and later, and
  * align/ (`gotrace align`), which adds events of perf.data. A generation contains the state of all
- * threads at its start (PRIVATE_THREADS) and its items by time (PRIVATE_KERNEL, PRIVATE_MACHINE).
+ * threads at its start (PRIVATE_THREADS) and its items by time (PRIVATE_KERNEL, PRIVATE_MACHINE,
+ * PRIVATE_WAITS).
  * Downstream: reader/timeline.c, which merges items with events. gotrace-private(5) defines the
  * bytes.
  */
@@ -37,6 +38,14 @@ enum kernel_kind {
 	 * it runs (KERNEL_NO_THREAD)
 	 */
 	KERNEL_CPU,
+	/*
+	 * PRIVATE_WAITS, only while a thread of the target waits for `cpu`: it runs another process's
+	 * thread tid, or is idle (0), or it is unknown what it runs (KERNEL_NO_THREAD); before: it has
+	 * done so since before the wait began
+	 */
+	KERNEL_OCCUPANT,
+	/* Thread tid waits for `cpu`, and until now for CPU `other`. kernel_thread.cpu stays the last CPU. */
+	KERNEL_MOVED,
 	KERNEL_KIND_END
 };
 
@@ -45,18 +54,27 @@ struct kernel_item {
 	uint32_t tid;  /* in the PID namespace of the recorder, as the M of events */
 	uint8_t kind;  /* enum kernel_kind */
 	uint8_t why;   /* enum gt_off */
-	bool interrupt;
+	bool interrupt, before;
 	uint16_t cpu; /* where it happened */
 	uint32_t other, other_pid;
 	uint32_t number; /* of a system call */
 	uint64_t value;
 	/*
-	 * OFF, CPU: name of the thread now on the CPU. CREATED, NAMED: name of the thread.
+	 * OFF, CPU, OCCUPANT: name of the thread now on the CPU. CREATED, NAMED: name of the thread.
 	 * SYS_ENTER, SYS_EXIT: name of the call, as in the file; a writer may leave it empty for
 	 * the usual name. Lives as long as the reader, or as the writer's call.
 	 */
 	struct trace_string name;
 };
+
+/* of KERNEL_CPU and KERNEL_OCCUPANT: it is unknown which thread has the CPU from then on */
+#define KERNEL_NO_THREAD UINT32_MAX
+
+/* The recorder does not show what has the CPU; perf's items (KERNEL_CPU) may. */
+static inline bool kernel_item__is_unknown(const struct kernel_item *item)
+{
+	return item->kind == KERNEL_OCCUPANT && item->tid == KERNEL_NO_THREAD;
+}
 
 enum kernel_run {
 	KERNEL_UNKNOWN,	 /* nothing known yet, or since a loss */
@@ -69,12 +87,10 @@ enum kernel_run {
 	KERNEL_GONE,
 };
 
-/* of KERNEL_CPU: it is unknown which thread has the CPU from then on */
-#define KERNEL_NO_THREAD UINT32_MAX
-#define KERNEL_NO_CALL	 UINT32_MAX
+#define KERNEL_NO_CALL	UINT32_MAX
 /* the program passed the number -1, which no call has */
-#define KERNEL_BAD_CALL	 (UINT32_MAX - 1)
-#define KERNEL_NAME_MAX	 16 /* bytes; longer names are truncated */
+#define KERNEL_BAD_CALL (UINT32_MAX - 1)
+#define KERNEL_NAME_MAX 16 /* bytes; longer names are truncated */
 
 /* The state of a thread after the items so far. */
 struct kernel_thread {
@@ -103,11 +119,18 @@ struct kernel_thread {
 struct kernel_threads {
 	struct map map;	  /* of struct kernel_thread; ended threads stay until forgotten */
 	struct map calls; /* by number: names from the file that kernel__syscall() lacks */
+	bool waits;	  /* the trace has each KERNEL_OCCUPANT and KERNEL_MOVED */
 };
+
+/* Whether its thread may be another process's: the state of the target's threads is not affected. */
+static inline bool kernel_item__is_of_cpu(const struct kernel_item *item)
+{
+	return item->kind == KERNEL_CPU || item->kind == KERNEL_OCCUPANT;
+}
 
 void kernel_threads__deinit(struct kernel_threads *t);
 struct kernel_thread *kernel_threads__find(const struct kernel_threads *t, uint32_t tid);
-/* Applies an item; KERNEL_CPU changes nothing. Returns 0 or -ENOMEM. */
+/* Applies an item; one of a CPU changes nothing. Returns 0 or -ENOMEM. */
 int kernel_threads__apply(struct kernel_threads *t, const struct kernel_item *item);
 /*
  * The other thread whose state the item may have changed: one that wakes another is on a CPU. 0:
@@ -144,10 +167,12 @@ struct kernel_writer *kernel_writer__create(void); /* NULL: no memory */
 void kernel_writer__destroy(struct kernel_writer *k);
 /*
  * Begins a generation at `time` (CLOCK_MONOTONIC, ns). Encodes `threads`, with the names of their
- * system calls. Returns 0 or -ENOMEM.
+ * system calls, and whether it has the items of waits. Returns 0 or -ENOMEM.
  */
 int kernel_writer__begin(struct kernel_writer *k, uint64_t time,
 			 const struct kernel_threads *threads);
+/* The generation has each KERNEL_OCCUPANT and KERNEL_MOVED, which was not known when it began. */
+void kernel_writer__set_waits(struct kernel_writer *k);
 /* Adds the initial state of a thread that was not known at the start. Returns 0 or -ENOMEM. */
 int kernel_writer__add_thread(struct kernel_writer *k, const struct kernel_thread *thread);
 int kernel_writer__add(struct kernel_writer *k, const struct kernel_item *item);
@@ -175,6 +200,8 @@ void kernel_reader__close(struct kernel_reader *r); /* may be NULL */
 bool kernel_reader__thread(struct kernel_reader *r, struct kernel_thread *ret);
 /* Name of that thread's system call, as in the file; valid until the next thread is read. */
 struct trace_string kernel_reader__call(const struct kernel_reader *r);
+/* Whether the generation has each KERNEL_OCCUPANT and KERNEL_MOVED: for struct kernel_threads. */
+bool kernel_reader__has_waits(const struct kernel_reader *r);
 /* The next item by time; false at the end. */
 bool kernel_reader__item(struct kernel_reader *r, struct kernel_item *ret);
 uint64_t kernel_reader__bytes(const struct kernel_reader *r); /* size of the private data records */

@@ -11,11 +11,13 @@
 #define FORMAT_KERNEL_IMPL_H
 
 #include "format/kernel.h"
+#include "format/private.h"
 
 #define ITEM_KIND	 0x0f
 #define ITEM_SAME	 0x10 /* same thread as the previous item */
 #define ITEM_CPU	 0x20 /* the CPU follows, since it has changed */
-#define ITEM_MORE	 0x40 /* ON: CPU was idle; WAKING: interrupt; SYS_EXIT: the call follows */
+/* ON: CPU was idle; WAKING: interrupt; SYS_EXIT: the call follows; OCCUPANT: since before the wait */
+#define ITEM_MORE	 0x40
 
 #define ITEM_MAX	 200u	      /* bytes of the longest */
 #define RECORD_BYTES	 (256u << 10) /* at this size a record is closed */
@@ -48,6 +50,14 @@ struct kernel_peer {
 static inline bool kernel_item__cpu_of_other(uint8_t kind)
 {
 	return kind == KERNEL_WAKING;
+}
+
+/* The kind of the private data records that contain items of this kind. */
+static inline enum private_kind kernel_item__record(uint8_t kind)
+{
+	return kind < KERNEL_CPU  ? PRIVATE_KERNEL :
+	       kind == KERNEL_CPU ? PRIVATE_MACHINE :
+				    PRIVATE_WAITS;
 }
 
 static inline uint64_t kernel__zigzag(uint64_t v)

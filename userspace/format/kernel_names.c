@@ -58,6 +58,8 @@ const char *kernel__item(uint8_t kind)
 		[KERNEL_FAULT_BEGIN] = "fault_begin",
 		[KERNEL_FAULT_END] = "fault_end",
 		[KERNEL_CPU] = "cpu",
+		[KERNEL_OCCUPANT] = "occupant",
+		[KERNEL_MOVED] = "moved",
 	};
 
 	return kind < KERNEL_KIND_END && names[kind] ? names[kind] : "unknown";

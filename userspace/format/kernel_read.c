@@ -4,7 +4,7 @@
  *
  * Upstream: format/private_read.c. Downstream: reader/timeline.c. The bytes are untrusted: a
  * corrupt record yields the items before the corruption and is counted. Memory: the records of the
- * generation, and at most RECORD_PEERS threads for each of the two private data kinds.
+ * generation, and at most RECORD_PEERS threads for each of the three private data kinds.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +30,8 @@ struct item_reader {
 	size_t npeers, peers_cap, ncalls, calls_cap;
 	uint32_t latest;	 /* REF_... of the last item's thread */
 	struct kernel_item next; /* the item read ahead */
-	bool has_next, machine;
+	enum private_kind kind;
+	bool has_next;
 };
 
 struct kernel_reader {
@@ -38,7 +39,7 @@ struct kernel_reader {
 	struct buf thread_records, thread;
 	uint64_t start_time;
 	struct trace_string call; /* of the last thread read */
-	struct item_reader target, machine;
+	struct item_reader target, machine, waits;
 	uint64_t bytes, bad;
 };
 
@@ -55,6 +56,7 @@ void kernel_reader__close(struct kernel_reader *r)
 		return;
 	item_reader__deinit(&r->target);
 	item_reader__deinit(&r->machine);
+	item_reader__deinit(&r->waits);
 	outbuf__deinit(&r->threads);
 	free(r);
 }
@@ -109,6 +111,7 @@ static int keep_records(struct kernel_reader *r, const struct dictionary *dictio
 		to = record.kind == PRIVATE_THREADS ? &r->threads :
 		     record.kind == PRIVATE_KERNEL  ? &r->target.bytes :
 		     record.kind == PRIVATE_MACHINE ? &r->machine.bytes :
+		     record.kind == PRIVATE_WAITS   ? &r->waits.bytes :
 						      NULL;
 		if (to) {
 			r->bytes += buf__left(&record.data);
@@ -123,6 +126,13 @@ static int keep_records(struct kernel_reader *r, const struct dictionary *dictio
 
 static void read_ahead(struct kernel_reader *r, struct item_reader *s);
 
+static void begin_items(struct kernel_reader *r, struct item_reader *s, enum private_kind kind)
+{
+	s->kind = kind;
+	s->records = buf__make(s->bytes.data, s->bytes.len);
+	read_ahead(r, s);
+}
+
 int kernel_reader__open(struct kernel_reader **ret, const struct dictionary *dictionary)
 {
 	struct kernel_reader *r = calloc(1, sizeof(*r));
@@ -131,16 +141,15 @@ int kernel_reader__open(struct kernel_reader **ret, const struct dictionary *dic
 	if (!r)
 		return -ENOMEM;
 	err = keep_records(r, dictionary);
-	if (err || !(r->threads.len | r->target.bytes.len | r->machine.bytes.len)) {
+	if (err ||
+	    !(r->threads.len | r->target.bytes.len | r->machine.bytes.len | r->waits.bytes.len)) {
 		kernel_reader__close(r);
 		return err;
 	}
-	r->machine.machine = true;
 	r->thread_records = buf__make(r->threads.data, r->threads.len);
-	r->target.records = buf__make(r->target.bytes.data, r->target.bytes.len);
-	r->machine.records = buf__make(r->machine.bytes.data, r->machine.bytes.len);
-	read_ahead(r, &r->target);
-	read_ahead(r, &r->machine);
+	begin_items(r, &r->target, PRIVATE_KERNEL);
+	begin_items(r, &r->machine, PRIVATE_MACHINE);
+	begin_items(r, &r->waits, PRIVATE_WAITS);
 	*ret = r;
 	return 1;
 }
@@ -148,6 +157,11 @@ int kernel_reader__open(struct kernel_reader **ret, const struct dictionary *dic
 uint64_t kernel_reader__bytes(const struct kernel_reader *r)
 {
 	return r->bytes;
+}
+
+bool kernel_reader__has_waits(const struct kernel_reader *r)
+{
+	return r->waits.bytes.len;
 }
 
 uint64_t kernel_reader__bad(const struct kernel_reader *r)
@@ -358,6 +372,12 @@ static uint32_t take_fields(struct item_reader *s, uint8_t bits, uint32_t ref,
 		set_call(s, call, item);
 		item->value = kernel__unzigzag(buf__uleb(b));
 		break;
+	case KERNEL_OCCUPANT:
+		item->before = bits & ITEM_MORE;
+		break;
+	case KERNEL_MOVED:
+		item->other = take_u32(b);
+		break;
 	case KERNEL_CREATED:
 		other = take_other(s, buf__uleb(b), false, false, item);
 		item->name = take_name(b, KERNEL_NAME_MAX);
@@ -382,7 +402,7 @@ static void take_thread_of(struct item_reader *s, uint8_t bits, struct kernel_it
 	if (!peer)
 		return;
 	item->tid = peer->tid;
-	if (item->kind == KERNEL_CPU) {
+	if (kernel_item__is_of_cpu(item)) {
 		item->other_pid = peer->pid;
 		item->name = peer->name;
 	}
@@ -418,8 +438,8 @@ static bool take_item(struct item_reader *s, struct kernel_item *item)
 	other = take_fields(s, bits, s->latest, item);
 	ref = kernel_item__cpu_of_other(item->kind) ? other : s->latest;
 	take_cpu(s, bits, peer_of(s, ref), item);
-	if (item->why >= GT_OFF_END || (item->kind == KERNEL_CPU) != s->machine ||
-	    (!item->tid && !s->machine))
+	if (item->why >= GT_OFF_END || kernel_item__record(item->kind) != s->kind ||
+	    (!item->tid && !kernel_item__is_of_cpu(item)))
 		s->items.bad = true;
 	return true;
 }
@@ -447,10 +467,11 @@ static void read_ahead(struct kernel_reader *r, struct item_reader *s)
 
 bool kernel_reader__item(struct kernel_reader *r, struct kernel_item *ret)
 {
-	struct item_reader *s = &r->target, *m = &r->machine;
+	struct item_reader *s = &r->target, *more[] = { &r->machine, &r->waits };
 
-	if (m->has_next && (!s->has_next || m->next.time < s->next.time))
-		s = m;
+	for (unsigned int i = 0; i < 2; i++)
+		if (more[i]->has_next && (!s->has_next || more[i]->next.time < s->next.time))
+			s = more[i];
 	if (!s->has_next)
 		return false;
 	*ret = s->next;

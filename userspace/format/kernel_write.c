@@ -31,7 +31,8 @@ struct item_writer {
 };
 
 struct kernel_writer {
-	struct item_writer target, machine;
+	struct item_writer target, machine, waits;
+	bool has_waits;
 	struct outbuf threads;
 	uint64_t start_time;
 };
@@ -54,6 +55,7 @@ struct kernel_writer *kernel_writer__create(void)
 		return NULL;
 	k->target.kind = PRIVATE_KERNEL;
 	k->machine.kind = PRIVATE_MACHINE;
+	k->waits.kind = PRIVATE_WAITS;
 	return k;
 }
 
@@ -63,6 +65,7 @@ void kernel_writer__destroy(struct kernel_writer *k)
 		return;
 	item_writer__deinit(&k->target);
 	item_writer__deinit(&k->machine);
+	item_writer__deinit(&k->waits);
 	outbuf__deinit(&k->threads);
 	free(k);
 }
@@ -133,6 +136,11 @@ static int add_thread(struct kernel_writer *k, const struct kernel_thread *t,
 	return outbuf__put(&k->threads, fields, (size_t)(p - fields), NULL);
 }
 
+void kernel_writer__set_waits(struct kernel_writer *k)
+{
+	k->has_waits = true;
+}
+
 int kernel_writer__add_thread(struct kernel_writer *k, const struct kernel_thread *t)
 {
 	return add_thread(k, t, (struct trace_string){});
@@ -140,14 +148,14 @@ int kernel_writer__add_thread(struct kernel_writer *k, const struct kernel_threa
 
 /* ---- items ---- */
 
-/* Closes the record; the next one is decoded independently of it. */
-static int item_writer__close_record(struct item_writer *s)
+/* Closes the record; the next one is decoded independently of it. `always`: even without items. */
+static int item_writer__close_record(struct item_writer *s, bool always)
 {
 	uint8_t head[2 * LEB_MAX], *end = leb__put(leb__put(head, s->first), s->items.len);
 	size_t len = (size_t)(end - head);
 	int err = 0;
 
-	if (s->items.len) {
+	if (s->items.len || always) {
 		err = outbuf__room(&s->done, LEB_MAX + len + s->items.len, NULL);
 		if (!err) {
 			leb__append(&s->done, len + s->items.len);
@@ -163,6 +171,13 @@ static int item_writer__close_record(struct item_writer *s)
 	return err;
 }
 
+static void item_writer__begin(struct item_writer *s)
+{
+	s->items.len = s->done.len = 0;
+	s->first = s->last = 0;
+	item_writer__close_record(s, false);
+}
+
 int kernel_writer__begin(struct kernel_writer *k, uint64_t time,
 			 const struct kernel_threads *threads)
 {
@@ -171,13 +186,12 @@ int kernel_writer__begin(struct kernel_writer *k, uint64_t time,
 	const struct kernel_thread *t;
 	int err = threads && !slot ? -ENOMEM : 0;
 
-	k->target.items.len = k->target.done.len = 0;
-	k->machine.items.len = k->machine.done.len = 0;
 	k->threads.len = 0;
 	k->start_time = time;
-	k->target.last = k->machine.last = 0;
-	item_writer__close_record(&k->target);
-	item_writer__close_record(&k->machine);
+	k->has_waits = threads && threads->waits;
+	item_writer__begin(&k->target);
+	item_writer__begin(&k->machine);
+	item_writer__begin(&k->waits);
 	for (size_t i = 0; !err && i < n; i++) {
 		t = slot[i].value;
 		err = add_thread(k, t, kernel_threads__syscall(threads, t->call));
@@ -310,6 +324,11 @@ static uint8_t *put_fields(struct item_writer *s, uint8_t *p, uint8_t *kind,
 			p = put_call(s, p, item, &call);
 		}
 		return p ? leb__put(p, kernel__zigzag(item->value)) : NULL;
+	case KERNEL_OCCUPANT:
+		*kind |= item->before ? ITEM_MORE : 0;
+		return p;
+	case KERNEL_MOVED:
+		return leb__put(p, item->other);
 	case KERNEL_CREATED:
 		p = put_ref(s, p, item->other, &none, 0, 0, other);
 		return p ? put_name(p, &both->name) : NULL;
@@ -339,7 +358,7 @@ static uint8_t *put_item(struct item_writer *s, uint8_t *p, const struct kernel_
 	*kind = item->kind;
 	p = leb__put(p, item->time - s->last);
 	same = p;
-	p = put_ref(s, p, item->tid, item->kind == KERNEL_CPU ? &both : &none, 0, 0, &ref);
+	p = put_ref(s, p, item->tid, kernel_item__is_of_cpu(item) ? &both : &none, 0, 0, &ref);
 	if (!p)
 		return NULL;
 	if (ref == s->latest) {
@@ -363,7 +382,10 @@ static uint8_t *put_item(struct item_writer *s, uint8_t *p, const struct kernel_
 
 int kernel_writer__add(struct kernel_writer *k, const struct kernel_item *item)
 {
-	struct item_writer *s = item->kind == KERNEL_CPU ? &k->machine : &k->target;
+	enum private_kind record = kernel_item__record(item->kind);
+	struct item_writer *s = record == PRIVATE_MACHINE ? &k->machine :
+				record == PRIVATE_WAITS	  ? &k->waits :
+							    &k->target;
 	struct kernel_item at = *item;
 	uint8_t *p;
 	int err;
@@ -372,7 +394,7 @@ int kernel_writer__add(struct kernel_writer *k, const struct kernel_item *item)
 		return -EINVAL;
 	if (s->items.len >= RECORD_BYTES || s->npeers >= RECORD_PEERS - 2 ||
 	    s->ncalls >= RECORD_CALLS - 1) {
-		err = item_writer__close_record(s);
+		err = item_writer__close_record(s, false);
 		if (err)
 			return err;
 	}
@@ -394,7 +416,7 @@ int kernel_writer__add(struct kernel_writer *k, const struct kernel_item *item)
 size_t kernel_writer__size(const struct kernel_writer *k)
 {
 	return k->threads.len + k->target.done.len + k->target.items.len + k->machine.done.len +
-	       k->machine.items.len;
+	       k->machine.items.len + k->waits.done.len + k->waits.items.len;
 }
 
 /* ---- the end of a generation ---- */
@@ -418,11 +440,11 @@ static int put_threads(const struct kernel_writer *k, put_record *put, void *to)
 	return err;
 }
 
-static int put_items(struct item_writer *s, put_record *put, void *to)
+static int put_items(struct item_writer *s, bool always, put_record *put, void *to)
 {
 	struct buf done;
 	uint64_t len;
-	int err = item_writer__close_record(s);
+	int err = item_writer__close_record(s, always && !s->done.len);
 
 	done = buf__make(s->done.data, s->done.len);
 	while (!err && buf__left(&done)) {
@@ -437,8 +459,10 @@ int kernel_writer__put(struct kernel_writer *k, put_record *put, void *to)
 	int err = put_threads(k, put, to);
 
 	if (!err)
-		err = put_items(&k->target, put, to);
+		err = put_items(&k->target, false, put, to);
 	if (!err)
-		err = put_items(&k->machine, put, to);
+		err = put_items(&k->machine, false, put, to);
+	if (!err)
+		err = put_items(&k->waits, k->has_waits, put, to);
 	return err;
 }

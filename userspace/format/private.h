@@ -39,6 +39,7 @@ enum private_kind {
 	PRIVATE_STARTS = 18,	  /* header 1.22: the stacks that a GoStatusStack contains */
 	PRIVATE_PARKED = 19, /* why goroutines wait when the file begins: format/parked_read.h */
 	PRIVATE_PLUGIN = 20, /* a plugin of the program, and since when it is recorded */
+	PRIVATE_WAITS = 21,  /* what has the CPUs that threads of the target wait for */
 	PRIVATE_KIND_END
 };
 

@@ -50,13 +50,13 @@ static int put_reasons(struct json *j, const struct latency *l, const struct lat
 	return 0;
 }
 
-/* In an aligned trace: what held the CPUs while the thread waited for one. */
+/* What held the CPUs while the thread waited for one. */
 static int put_tasks(struct json *j, const struct latency *l, const struct latency_stats *stats)
 {
 	struct duration *tasks;
 	size_t n;
 
-	if (!latency__is_aligned(l))
+	if (!latency__has_tasks(l))
 		return 0;
 	tasks = tasks__sorted(stats, &n);
 	if (!tasks)

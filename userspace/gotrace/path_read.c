@@ -21,9 +21,10 @@ struct reading {
 	struct path_history *h;
 	int64_t start, from, to;
 	bool lossy;
-	/* goroutines that waited at the end of the window, perhaps still */
+	/* goroutines that waited at the end of the window, perhaps still; up to which thread none waits */
 	uint64_t *waiting;
 	size_t nwaiting, cap;
+	uint32_t thread;
 	bool ended;
 };
 
@@ -88,7 +89,10 @@ static bool any_waits(struct reading *r, int64_t now)
 {
 	while (r->nwaiting && !path_history__is_pending(r->h, r->waiting[r->nwaiting - 1], now))
 		r->nwaiting--;
-	return r->nwaiting;
+	while (r->h->waits && r->thread < r->h->threads.n &&
+	       !path_history__is_queued(r->h, r->thread, r->to))
+		r->thread++;
+	return r->nwaiting || (r->h->waits && r->thread < r->h->threads.n);
 }
 
 static int read_all(struct reading *r, struct timeline *t, const struct order *order,

@@ -180,6 +180,7 @@ static void put_kernel(struct json *j, const struct statistics_kernel *k)
 	json__open(j, "kernel", '{');
 	json__u64(j, "threads", k->threads.n);
 	json__u64(j, "items", k->items);
+	json__bool(j, "waits", k->waits);
 	json__u64(j, "bytes", k->bytes);
 	json__open(j, "kinds", '{');
 	for (unsigned int kind = 0; kind < KERNEL_KIND_END; kind++)

@@ -20,7 +20,7 @@ struct print_item print_item__of(const struct timeline *t, const struct kernel_i
 
 	return (struct print_item){
 		.item = item,
-		.g = item->kind == KERNEL_CPU ? TRACE_NO_G : timeline__goroutine(t, item->tid),
+		.g = kernel_item__is_of_cpu(item) ? TRACE_NO_G : timeline__goroutine(t, item->tid),
 		.by_g = by ? timeline__goroutine(t, item->other) : TRACE_NO_G,
 		.took = timeline__duration(t),
 	};
@@ -130,9 +130,17 @@ static void put_details(struct out *o, const struct print_item *i)
 		put_took(o, i, "took ");
 		break;
 	case KERNEL_CPU:
+	case KERNEL_OCCUPANT:
 		put_cpu(o, item);
 		out__text(o, ": ");
 		put_thread(o, item->tid, item->other_pid, item->name);
+		if (item->before)
+			out__text(o, ", since before the wait");
+		break;
+	case KERNEL_MOVED:
+		put_cpu(o, item);
+		out__text(o, ", from cpu ");
+		out__u64(o, item->other);
 		break;
 	}
 }
@@ -219,8 +227,14 @@ static void put_members(struct json *j, const struct print_item *i)
 		put_ns(j, "duration_ns", i);
 		break;
 	case KERNEL_CPU:
+	case KERNEL_OCCUPANT:
 		json__u64(j, "pid", item->other_pid);
 		json__bytes(j, "name", item->name.data, item->name.len);
+		if (item->kind == KERNEL_OCCUPANT)
+			json__bool(j, "already", item->before);
+		break;
+	case KERNEL_MOVED:
+		json__u64(j, "from_cpu", item->other);
 		break;
 	}
 }

@@ -325,6 +325,7 @@ static int begin_generation(struct timeline *t)
 	err = read_private(t, sync->dictionary);
 	if (!err)
 		err = kernel_reader__open(&t->kernel, sync->dictionary);
+	t->threads.waits = err > 0 && kernel_reader__has_waits(t->kernel);
 	if (err > 0)
 		err = take_threads(t);
 	if (err)

@@ -59,6 +59,7 @@ static int take_threads(struct rw_kernel *k, struct anonymizer *names)
 	if (k->has_threads) /* the waiting items include them */
 		return 0;
 	kernel_threads__deinit(&k->threads);
+	k->threads.waits = kernel_reader__has_waits(k->reader);
 	while (!err && kernel_reader__thread(k->reader, &thread)) {
 		if (names)
 			rename_thread(names, &thread);

@@ -37,7 +37,8 @@ static bool is_writers(uint64_t kind)
 /* rewrite_kernel.c writes those that are in the part. */
 static bool is_kernel_kind(uint64_t kind)
 {
-	return kind == PRIVATE_THREADS || kind == PRIVATE_KERNEL || kind == PRIVATE_MACHINE;
+	return kind == PRIVATE_THREADS || kind == PRIVATE_KERNEL || kind == PRIVATE_MACHINE ||
+	       kind == PRIVATE_WAITS;
 }
 
 int rw_private__use(struct rewrite *r, const struct dictionary *from)

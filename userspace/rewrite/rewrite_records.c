@@ -183,6 +183,7 @@ static int write_record(struct rewrite *r, struct private_record *record)
 	case PRIVATE_THREADS: /* rewrite_kernel.c */
 	case PRIVATE_KERNEL:
 	case PRIVATE_MACHINE:
+	case PRIVATE_WAITS:
 	case PRIVATE_KIND_END:
 		break;
 	}

@@ -19,6 +19,32 @@ static struct trace_string name_of(const char comm[16])
 	return (struct trace_string){ comm, (uint32_t)strnlen(comm, 16) };
 }
 
+/* What has a CPU that a thread of the target waits for, or which CPU that is. */
+static bool take_wait(const struct gt_record *rec, struct kernel_item *ret)
+{
+	const struct gt_thread *thread = (const void *)(rec + 1);
+	uint32_t high = (uint32_t)(rec->object >> 32), low = (uint32_t)rec->object;
+
+	if (high > UINT16_MAX)
+		return false;
+	if (thread->what == GT_THREAD_MOVED) {
+		ret->kind = KERNEL_MOVED;
+		ret->other = high;
+		ret->cpu = (uint16_t)low;
+		return low <= UINT16_MAX;
+	}
+	ret->kind = KERNEL_OCCUPANT;
+	ret->cpu = (uint16_t)high;
+	ret->before = thread->what == GT_THREAD_HAD_CPU;
+	if (rec->tid == GT_IDLE_THREAD) {
+		ret->tid = 0;
+	} else if (rec->tid != GT_NO_THREAD) {
+		ret->other_pid = low;
+		ret->name = name_of(thread->comm);
+	}
+	return true;
+}
+
 static bool take_thread(const struct gt_record *rec, struct kernel_item *ret)
 {
 	const struct gt_thread *thread = (const void *)(rec + 1);
@@ -34,6 +60,10 @@ static bool take_thread(const struct gt_record *rec, struct kernel_item *ret)
 	case GT_THREAD_NAMED:
 		ret->kind = KERNEL_NAMED;
 		break;
+	case GT_THREAD_HAS_CPU:
+	case GT_THREAD_HAD_CPU:
+	case GT_THREAD_MOVED:
+		return take_wait(rec, ret);
 	default:
 		return false;
 	}
@@ -123,6 +153,7 @@ static bool prior_state(const struct kernel_item *item, struct kernel_thread *re
 	switch (item->kind) {
 	case KERNEL_CREATED:
 		return false;
+	case KERNEL_MOVED:
 	case KERNEL_ON: /* otherwise its wake-up would have come first */
 		ret->run = KERNEL_RUNNABLE;
 		break;
@@ -178,7 +209,7 @@ static int add(struct sequencer *s, const struct kernel_item *item, bool in_wind
 	int err = in_window ? short_calls__item(s, item) : 0;
 
 	err = err ? err : kernel_threads__apply(&s->kernel.threads, item);
-	if (!err && in_window && s->opts.watch.kernel)
+	if (!err && in_window && s->opts.watch.kernel && !kernel_item__is_of_cpu(item))
 		s->opts.watch.kernel(s->opts.watch.ctx, item);
 	return err;
 }
@@ -199,6 +230,10 @@ static int add_present(struct sequencer *s, const struct gt_record *rec, bool in
 				     .name = { thread.name, thread.name_len } };
 	int err;
 
+	if (((const struct gt_thread *)(rec + 1))->waits) {
+		s->kernel.threads.waits = true;
+		kernel_writer__set_waits(s->kernel.writer);
+	}
 	if (!known || known->run == KERNEL_UNKNOWN) {
 		err = in_window ? kernel_writer__add_thread(s->kernel.writer, &thread) : 0;
 		return err ? err : kernel_threads__set(&s->kernel.threads, &thread);
@@ -223,8 +258,8 @@ int kernel_events__record(struct sequencer *s, const struct gt_record *rec, bool
 		return 0;
 	}
 	resolve_call(s, &item);
-	if (in_window && !kernel_threads__find(&s->kernel.threads, item.tid) &&
-	    prior_state(&item, &before))
+	if (in_window && !kernel_item__is_of_cpu(&item) &&
+	    !kernel_threads__find(&s->kernel.threads, item.tid) && prior_state(&item, &before))
 		err = kernel_writer__add_thread(s->kernel.writer, &before);
 	return err ? err : add(s, &item, in_window);
 }

@@ -123,6 +123,106 @@ TEST(not_aligned)
 	expect_tasks("");
 }
 
+/* ---- only what CPUs ran while threads waited for them ---- */
+
+static void occupant(int64_t time, uint16_t cpu, uint32_t tid, const char *name, bool before)
+{
+	item(time, tid, KERNEL_OCCUPANT,
+	     (struct kernel_item){
+		     .cpu = cpu, .before = before, .name = { name, (uint32_t)strlen(name) } });
+}
+
+static void expect_reasons(const char *want)
+{
+	struct latency_goroutine g;
+	struct trace_string name;
+	FILE *f = capture();
+
+	assert_int_equal(latency__unpack(record_store__get(done, 0), &g), 0);
+	for (uint32_t i = 0; i < g.stats.reasons.n; i++) {
+		if (latency_reason__part(g.stats.reasons.at[i].kind) != PART_KERNEL_RUNNABLE)
+			continue;
+		name = latency__reason(latency, g.stats.reasons.at[i].kind);
+		fprintf(f, "%.*s=%" PRId64 " ", (int)name.len, name.data, g.stats.reasons.at[i].ns);
+	}
+	expect_captured(want);
+	latency_stats__deinit(&g.stats);
+}
+
+/* Goroutine 5 runs on thread 7 and CPU 0. */
+static void running(void)
+{
+	threads.waits = true;
+	event(100, EV_SYNC, 0, 0, 0);
+	core(100, 7, 0);
+	core(100, 8, 1);
+	start_new(5, 7, 110);
+}
+
+/* Make gets the CPU first, but cc has it for longer; then it is idle. */
+TEST(occupants_while_preempted)
+{
+	running();
+	item(200, 7, KERNEL_OFF,
+	     (struct kernel_item){ .why = GT_OFF_PREEMPTED, .other = 99, .name = { "make", 4 } });
+	occupant(203, 0, 98, "cc", false);
+	occupant(210, 1, 97, "elsewhere", false);
+	occupant(221, 0, 0, "", false);
+	core(230, 7, 0);
+	event(240, EV_GO_DESTROY, 0, 0, 0);
+	assert_false(latency__is_aligned(latency));
+	expect_tasks("make=3 cc=18 (idle)=9 ");
+	expect_reasons("CPU held by make=3 CPU held by cc=18 preempted=9 ");
+}
+
+/* What had CPU 1 when the thread was woken is found then; the other item of its thread is none of its end. */
+TEST(occupants_when_woken)
+{
+	running();
+	core(110, 8, 1);
+	item(120, 8, KERNEL_OFF,
+	     (struct kernel_item){
+		     .cpu = 1, .why = GT_OFF_SLEEPING, .other = 96, .name = { "ld", 2 } });
+	off(210, 7, GT_OFF_SLEEPING);
+	wake(220, 7);
+	occupant(222, 1, 97, "cc", true);
+	wake(223, 7);
+	occupant(224, 1, 95, "as", false);
+	item(230, 7, KERNEL_ON, (struct kernel_item){ .cpu = 1, .other = 95 });
+	event(240, EV_GO_DESTROY, 0, 0, 0);
+	expect_tasks("cc=4 as=6 ");
+	expect_reasons("CPU held by cc=4 CPU held by as=6 ");
+}
+
+/* It waits for CPU 2, then for CPU 3, and gets CPU 0: the kernel did not report the last move. */
+TEST(occupants_when_moved)
+{
+	running();
+	off(210, 7, GT_OFF_SLEEPING);
+	wake(220, 7);
+	occupant(220, 2, 97, "cc", true);
+	item(225, 7, KERNEL_MOVED, (struct kernel_item){ .cpu = 3, .other = 2 });
+	occupant(225, 3, 96, "ld", true);
+	occupant(228, 3, KERNEL_NO_THREAD, "", false);
+	core(230, 7, 0);
+	event(240, EV_GO_DESTROY, 0, 0, 0);
+	expect_tasks("cc=5 ld=3 (unknown)=2 ");
+	expect_reasons("CPU held by cc=5 CPU held by ld=3 woken=2 ");
+}
+
+/* It still waits at the end: which CPU it gets is not known. */
+TEST(occupants_at_the_end)
+{
+	running();
+	off(210, 7, GT_OFF_SLEEPING);
+	occupant(212, 0, 97, "cc", true);
+	wake(220, 7);
+	on(8, TRACE_NO_G);
+	event(230, EV_PROCS_CHANGE, 2, 0, 0);
+	expect_tasks("(unknown)=10 ");
+	expect_reasons("woken=10 ");
+}
+
 /* More changes than are kept, by more tasks than are distinguished. */
 TEST(limits)
 {

@@ -33,6 +33,8 @@ static struct {
 	int read_error;
 	int fault_error, possible_error;
 	unsigned int level; /* of the PID namespace */
+	unsigned int entries, cleared,
+		waiting; /* of waited_cpus; of these, cleared; in waiting_for */
 	struct kernel_probes *k;
 	struct error err;
 } t;
@@ -149,6 +151,49 @@ int cpu_events__possible(uint64_t config)
 {
 	assert_int_equal(config, PERF_COUNT_SW_PAGE_FAULTS);
 	return t.possible_error;
+}
+
+int libbpf_num_possible_cpus(void)
+{
+	return 6;
+}
+
+int bpf_map__set_max_entries(struct bpf_map *map, __u32 max_entries)
+{
+	assert_string_equal(map->name, "waited_cpus");
+	t.entries = max_entries;
+	return 0;
+}
+
+__u32 bpf_map__max_entries(const struct bpf_map *map)
+{
+	return t.entries;
+}
+
+int bpf_map__fd(const struct bpf_map *map)
+{
+	return strcmp(map->name, "waited_cpus") ? 41 : 40;
+}
+
+int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
+{
+	assert_int_equal(fd, 40);
+	assert_int_equal(*(const __u32 *)key, t.cleared);
+	t.cleared++;
+	return 0;
+}
+
+int bpf_map_get_next_key(int fd, const void *key, void *next_key)
+{
+	assert_int_equal(fd, 41);
+	*(__u32 *)next_key = 7;
+	return t.waiting ? 0 : -ENOENT;
+}
+
+int bpf_map_delete_elem(int fd, const void *key)
+{
+	t.waiting--;
+	return 0;
 }
 
 /* ---- helpers ---- */
@@ -306,6 +351,21 @@ TEST(threads_present)
 	assert_int_equal(t.reads, 0);
 }
 
+/* Counts of waits from before the programs were detached are wrong when they are attached again. */
+TEST(forgets_waits)
+{
+	assert_int_equal(attach_for(KERNEL | FAULT), 0);
+	assert_int_equal(t.entries, 6);
+	t.waiting = 3;
+	kernel_probes__select(t.k, KERNEL);
+	assert_int_equal(t.cleared, 0);
+	kernel_probes__select(t.k, FAULT);
+	assert_int_equal(t.cleared, 6);
+	assert_int_equal(t.waiting, 0);
+	kernel_probes__select(t.k, FAULT);
+	assert_int_equal(t.cleared, 6);
+}
+
 TEST(cannot_load)
 {
 	fake.load_error = -EPERM;
@@ -323,10 +383,13 @@ TEST(cannot_load)
 
 TEST(possible)
 {
-	static const char *const needs[] = { "btf_trace_sched_switch", "btf_trace_sched_waking",
-					     "btf_trace_task_newtask", "btf_trace_task_rename",
-					     "bpf_iter_task",	       "btf_trace_sys_enter",
-					     "btf_trace_sys_exit" };
+	static const char *const needs[] = {
+		"btf_trace_sched_switch",	"btf_trace_sched_waking",
+		"btf_trace_sched_wakeup",	"btf_trace_sched_wakeup_new",
+		"btf_trace_sched_migrate_task", "btf_trace_task_newtask",
+		"btf_trace_task_rename",	"bpf_iter_task",
+		"btf_trace_sys_enter",		"btf_trace_sys_exit",
+	};
 
 	assert_int_equal(kernel_probes__possible(KERNEL | FAULT, &t.err), 0);
 	t.possible_error = -EPERM;
@@ -336,7 +399,7 @@ TEST(possible)
 	assert_error(kernel_probes__possible(KERNEL | FAULT, &t.err), -EACCES, "not permitted");
 	t.possible_error = -ENOENT;
 	assert_error(kernel_probes__possible(FAULT, &t.err), -ENOENT, "without event set fault");
-	for (int i = 0; i < 7; i++) {
+	for (int i = 0; i < 10; i++) {
 		t.missing = needs[i];
 		assert_error(kernel_probes__possible(KERNEL, &t.err), -ENOENT,
 			     "this kernel has no");

@@ -74,6 +74,7 @@ static void assert_item(const struct kernel_item *got, const struct kernel_item 
 	assert_int_equal(a.tid, b.tid);
 	assert_int_equal(a.why, b.why);
 	assert_int_equal(a.interrupt, b.interrupt);
+	assert_int_equal(a.before, b.before);
 	assert_int_equal(a.cpu, b.cpu);
 	assert_int_equal(a.other, b.other);
 	assert_int_equal(a.other_pid, b.other_pid);
@@ -115,13 +116,14 @@ static struct kernel_item any_item(uint64_t time, uint8_t kind, unsigned int pee
 		item.value = rnd(2) ? rnd(100) - 50 : rnd(1u << 30) << 34;
 	if (kind == KERNEL_FAULT_BEGIN)
 		item.value = rnd(2) ? UINT64_MAX - rnd(1000) : rnd(1u << 30) << 12;
-	if (kind == KERNEL_CPU) {
+	if (kernel_item__is_of_cpu(&item)) {
 		item.tid = rnd(4) ? item.tid : 0;
 		item.other_pid = item.tid ? (uint32_t)rnd(3) : 0;
 		item.name = item.tid ? names[rnd(4)] : S("");
 	}
+	item.before = kind == KERNEL_OCCUPANT && rnd(2);
 	if (kind != KERNEL_ON && kind != KERNEL_OFF && kind != KERNEL_WAKING &&
-	    kind != KERNEL_CREATED)
+	    kind != KERNEL_CREATED && kind != KERNEL_MOVED)
 		item.other = 0;
 	return item;
 }
@@ -157,6 +159,35 @@ TEST(items_round_trip)
 TEST(many_threads)
 {
 	any_items(60000);
+}
+
+/* A generation in which no thread had to wait has a record of them, too. */
+TEST(has_waits)
+{
+	struct kernel_item item = { .time = 2000, .tid = 7, .kind = KERNEL_ON }, got;
+	struct kernel_reader *r;
+
+	threads.waits = true;
+	ok(kernel_writer__begin(k, 1000, &threads));
+	ok(kernel_writer__add(k, &item));
+	r = reader_of_file();
+	assert_true(kernel_reader__has_waits(r));
+	assert_true(kernel_reader__item(r, &got) && got.kind == KERNEL_ON);
+	assert_false(kernel_reader__item(r, &got));
+	assert_int_equal(kernel_reader__bad(r), 0);
+	kernel_reader__close(r);
+}
+
+TEST(has_no_waits)
+{
+	struct kernel_item item = { .time = 2000, .tid = 7, .kind = KERNEL_ON };
+	struct kernel_reader *r;
+
+	ok(kernel_writer__begin(k, 1000, &threads));
+	ok(kernel_writer__add(k, &item));
+	r = reader_of_file();
+	assert_false(kernel_reader__has_waits(r));
+	kernel_reader__close(r);
 }
 
 TEST(times_of_any_size)
@@ -314,7 +345,10 @@ TEST(corrupt_records_are_counted)
 	RECORD(PRIVATE_KERNEL, 5, 8, 0x22, 1, 1, 7, 0, 0, 7, 0); /* invalid reason */
 	RECORD(PRIVATE_KERNEL, 5, 7, 0x0a, 1, 1, 7, 0, 17, 0);	 /* name too long */
 	RECORD(PRIVATE_MACHINE, 5, 7, NEW_7);			 /* an item of PRIVATE_KERNEL */
-	assert_read(&dictionary, 0, 0, 9);
+	RECORD(PRIVATE_WAITS, 5, 7, 0x2b, 1, 1, 7, 0, 0, 0);	 /* one of PRIVATE_MACHINE */
+	RECORD(PRIVATE_WAITS, 6, 8, 0x2d, 1, 1, 7, 0, 0, 1);	 /* cut */
+	RECORD(PRIVATE_WAITS, 6, 5, 0x2d, 1, 0, 1, 0);		 /* the idle thread */
+	assert_read(&dictionary, 0, 0, 12);
 	RECORD(PRIVATE_THREADS, 100, 7, 1, 7, 0, 0, 0, 0, 0, 7, 1, 0, 0, 0, 0, 0, 0); /* thread 0 */
 	RECORD(PRIVATE_THREADS, 100, 7, 9, 7, 0, 0, 0, 0, 0);	/* invalid state */
 	RECORD(PRIVATE_THREADS, 100, 7, 1, 7, 0, 102, 0, 0, 0); /* before time 0 */

@@ -187,6 +187,44 @@ TEST(every_kind)
 	assert_int_equal(sequencer__stats(seq)->dropped, 0);
 }
 
+/* What has a CPU that thread 7 waits for, and that it waits for another one. */
+TEST(waits)
+{
+	static const struct gt_thread had = { .what = GT_THREAD_HAD_CPU, .comm = "server" };
+	struct timeline *t;
+	struct reader *r;
+	struct kernel_item item;
+
+	thread(9, 7, (struct gt_thread){ .what = GT_THREAD_PRESENT, .on_cpu = 1, .waits = 1 }, 0);
+	off(10, 7, GT_OFF_PREEMPTED);
+	thread(11, 88, (struct gt_thread){ .what = GT_THREAD_HAS_CPU, .comm = "make" },
+	       3ull << 32 | 80);
+	thread(12, 7, (struct gt_thread){ .what = GT_THREAD_MOVED }, 3ull << 32 | 2);
+	thread(13, 89, had, 2ull << 32 | 81);
+	thread(14, KERNEL_NO_THREAD, (struct gt_thread){ .what = GT_THREAD_HAS_CPU }, 2ull << 32);
+	thread(15, GT_IDLE_THREAD, (struct gt_thread){ .what = GT_THREAD_HAS_CPU }, 2ull << 32);
+	/* no CPU has this number */
+	thread(16, 7, (struct gt_thread){ .what = GT_THREAD_MOVED }, 3ull << 32 | 65536);
+	thread(16, 89, had, 65536ull << 32 | 81);
+	t = finish_and_open(1000, &r);
+
+	expect(t, 10, KERNEL_OFF, 7);
+	assert_true(timeline__threads(t)->waits);
+	next(t, &item);
+	assert_true(item.kind == KERNEL_OCCUPANT && item.tid == 88 && item.cpu == 3);
+	assert_true(item.other_pid == 80 && item.name.len == 4 && !item.before);
+	next(t, &item);
+	assert_true(item.kind == KERNEL_MOVED && item.tid == 7 && item.cpu == 2 && item.other == 3);
+	next(t, &item);
+	assert_true(item.kind == KERNEL_OCCUPANT && item.tid == 89 && item.cpu == 2 && item.before);
+	expect(t, 14, KERNEL_OCCUPANT, KERNEL_NO_THREAD);
+	expect(t, 15, KERNEL_OCCUPANT, 0);
+	assert_int_equal(run_of(t, 7), KERNEL_RUNNABLE);
+	assert_int_equal(run_of(t, 88), 0xff); /* not one of the target's */
+	close_timeline(t, r);
+	assert_int_equal(sequencer__stats(seq)->dropped, 2);
+}
+
 /* An exit with the number -1 ends the call that began, or one whose begin was not recorded. */
 TEST(calls_without_a_number)
 {

@@ -65,15 +65,30 @@ static bool counts(const struct subject *s, const struct latency_cause *cause)
 
 /* ---- sentences ---- */
 
+/* The task in "CPU held by TASK"; empty: the reason is another one. */
+static struct trace_string holder_of(struct trace_string reason)
+{
+	static const char by[] = "CPU held by ";
+	const uint32_t n = sizeof(by) - 1;
+
+	if (reason.len <= n || memcmp(reason.data, by, n))
+		return (struct trace_string){};
+	return (struct trace_string){ reason.data + n, reason.len - n };
+}
+
 static void describe(const struct subject *s, const struct latency_cause *c, char *ret, size_t size)
 {
 	struct trace_string r =
 		trace_string__equals(c->reason, "unknown") ? (struct trace_string){} : c->reason;
+	struct trace_string holder = holder_of(r);
 
 	if (c->assist)
 		snprintf(ret, size, "was work for the garbage collector (mark assists)");
 	else if (c->part == PART_GO_RUNNABLE)
 		snprintf(ret, size, "was waiting for a P");
+	else if (c->part == PART_KERNEL_RUNNABLE && holder.len)
+		snprintf(ret, size, "was waiting for a CPU that was held most by %.*s", cut(holder),
+			 holder.data);
 	else if (c->part == PART_KERNEL_RUNNABLE)
 		snprintf(ret, size, "was waiting for a CPU%s%.*s",
 			 !r.len				    ? "" :
@@ -119,8 +134,8 @@ static void describe_preemptor(const struct subject *s, const struct latency_cau
 }
 
 /*
- * What held the CPUs most, in a trace that has that; in others with kernel events, what they were given to
- * at first. 0 or -ENOMEM.
+ * What held the CPUs most, unless the cause names it, in a trace that has that; in others with kernel
+ * events, what they were given to at first. 0 or -ENOMEM.
  */
 static int describe_holder(const struct subject *s, const struct latency_cause *c, char *ret,
 			   size_t size)
@@ -130,14 +145,14 @@ static int describe_holder(const struct subject *s, const struct latency_cause *
 	size_t n;
 
 	ret[0] = 0;
-	if (!latency__is_aligned(s->latency)) {
+	if (!latency__has_tasks(s->latency)) {
 		describe_preemptor(s, c, ret, size);
 		return 0;
 	}
 	tasks = tasks__sorted(s->stats, &n);
 	if (!tasks)
 		return -ENOMEM;
-	if (n) {
+	if (n && !holder_of(c->reason).len) {
 		name = latency__task(s->latency, tasks[0].kind);
 		snprintf(ret, size, "; the CPU was held most by %.*s", cut(name), name.data);
 	}

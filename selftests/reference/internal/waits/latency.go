@@ -76,6 +76,7 @@ type piece struct {
 	inCall       bool
 	arrives      bool // on a thread
 	run          *Run
+	held         string // the task that had the CPU: "(idle)", ...
 }
 
 // moved: the piece begins with an item that counts at another time than its own.
@@ -115,7 +116,11 @@ func (m *Model) pieces(g *Goroutine, from, to int64) ([]piece, bool) {
 				p.part, p.reason = m.part(t, s, run)
 				p.arrives = on != s.M
 				on = s.M
-				all = append(all, splitCalls(p, t, s.Is == "Syscall")...)
+				if p.part == "kernel_runnable" && m.Waits {
+					all = append(all, m.splitTasks(p, t, j)...)
+				} else {
+					all = append(all, splitCalls(p, t, s.Is == "Syscall")...)
+				}
 				if run.Guess || run.Is == "gone" {
 					known = known && (p.to <= from || p.from >= to)
 				}
@@ -159,6 +164,73 @@ func splitCalls(p piece, t *Thread, call bool) []piece {
 	return append(all, p)
 }
 
+// waited returns the CPU that a thread waits for in its i-th run, at a time, and until when at most; -1: unknown.
+func (t *Thread) waited(i int, at, to int64) (cpu int, until int64) {
+	run, next := &t.Runs[i], (*Run)(nil)
+	if i+1 < len(t.Runs) {
+		next = &t.Runs[i+1]
+	}
+	cpu, until = run.CPU, to
+	if run.Woken {
+		cpu = -1
+		if next != nil && next.Is == "running" {
+			cpu = next.CPU
+		}
+	}
+	first := true
+	for _, move := range t.Moves {
+		if move.At < run.At || next != nil && move.At > next.At {
+			continue
+		}
+		if move.Counts > at {
+			if first && run.Woken {
+				cpu = move.From
+			}
+			return cpu, min(until, move.Counts)
+		}
+		first, cpu = false, move.To
+	}
+	return cpu, until
+}
+
+// splitTasks splits a wait for a CPU by what had it.
+func (m *Model) splitTasks(p piece, t *Thread, i int) (all []piece) {
+	if p.from >= p.to {
+		p.held = "(unknown)"
+		return []piece{p}
+	}
+	for arrives := p.arrives; p.from < p.to; arrives = false {
+		part := p
+		cpu, until := t.waited(i, p.from, p.to)
+		list, who := m.Cores[cpu], Peer{M: None}
+		n := sort.Search(len(list), func(i int) bool { return list[i].Counts > p.from })
+		if n > 0 {
+			who = list[n-1].Who
+		}
+		if n < len(list) && list[n].Counts < until {
+			until = list[n].Counts
+			if list[n].Before {
+				who = list[n].Who
+			}
+		}
+		part.to, part.arrives, part.held = until, arrives, "(unknown)"
+		switch {
+		case who.M == 0:
+			part.held = "(idle)"
+		case who.M != None && m.Threads[who.M] != nil:
+			part.held, part.reason = "(the program itself)", "CPU held by (the program itself)"
+		case who.M != None && who.Name == "":
+			part.held = fmt.Sprintf("process %d", who.Pid)
+			part.reason = "CPU held by " + part.held
+		case who.M != None:
+			part.held, part.reason = who.Name, "CPU held by "+who.Name
+		}
+		all = append(all, part)
+		p.from = until
+	}
+	return all
+}
+
 func (m *Model) part(t *Thread, s *State, run *Run) (part, reason string) {
 	switch run.Is {
 	case "running":
@@ -189,6 +261,8 @@ func (m *Model) queued(run *Run) string {
 		return "woken"
 	case run.Yielded:
 		return "yielded"
+	case m.Waits:
+		return "preempted"
 	case run.Ours:
 		return "preempted by the program itself"
 	case run.Then.Name == "":
@@ -221,6 +295,9 @@ func (m *Model) Figures(id, from, to int64) (Figures, bool) {
 			cpu = -1
 		}
 		f[p.part+"_ns"] += ns
+		if p.held != "" {
+			f["cpu_held_by."+p.held] += ns
+		}
 		f["total_ns"] += ns
 		if (p.part == "go_blocked" || p.reason != "") && ns > 0 {
 			f["by_reason."+p.part+"."+p.reason] += ns

@@ -47,6 +47,9 @@ type Line struct {
 	Then      Peer   `json:"then"`
 	By        Peer   `json:"by"`
 	Interrupt bool   `json:"interrupt"`
+	Already   bool   `json:"already"`
+	FromCPU   int    `json:"from_cpu"`
+	Pid       int64  `json:"pid"`
 	Syscall   string `json:"syscall"`
 	Result    int64  `json:"result"`
 	Frame     struct{ Func string }
@@ -107,10 +110,17 @@ type Call struct {
 // Own is the owner of a thread or a P from At on.
 type Own struct{ At, G int64 }
 
-// Core is the thread on a CPU from At on.
+// Core is the thread on a CPU from At on; Before: it has been there for longer, since an unknown time.
 type Core struct {
-	At  int64
-	Who Peer
+	At, Counts int64
+	Who        Peer
+	Before     bool
+}
+
+// Move is a change of the CPU that a thread waits for.
+type Move struct {
+	At, Counts int64
+	From, To   int
 }
 
 // Named is the name that a thread has in an item.
@@ -144,6 +154,7 @@ type Thread struct {
 	Steps []Run // those that take time: the others are no part of a path
 	Calls []Call
 	On    []Own
+	Moves []Move
 	woken *Line // a wake-up that came while it ran
 	known bool  // the system call is known
 	fault bool
@@ -156,6 +167,7 @@ type Model struct {
 	Threads    map[int64]*Thread
 	Procs      map[int64][]Own
 	Cores      map[int][]Core
+	Waits      bool              // the trace has what had the CPUs that threads waited for
 	Names      map[int64][]Named // of threads, by time
 	woke       map[int64]*Line   // the first item in which a thread wakes another one
 	Stops      []Span
@@ -200,7 +212,7 @@ func Load(lines []*Line) *Model {
 	}
 	// The set of the program's threads applies to the whole trace.
 	for _, l := range lines {
-		if l.M != nil && l.Event != "cpu" {
+		if l.M != nil && l.Event != "cpu" && l.Event != "occupant" {
 			m.thread(*l.M)
 		}
 	}
@@ -427,7 +439,18 @@ func (m *Model) item(l *Line) {
 	if l.Event == "cpu" {
 		return
 	}
+	if l.Event == "occupant" {
+		m.has(l.CPU, Core{l.Time, l.counts, Peer{id(l.M), l.Pid, l.Name}, l.Already})
+		if l.Name != "" {
+			m.Names[*l.M] = append(m.Names[*l.M], Named{l.Time, l.Name})
+		}
+		return
+	}
 	t := m.thread(*l.M)
+	if l.Event == "moved" {
+		t.Moves = append(t.Moves, Move{l.Time, l.counts, l.FromCPU, l.CPU})
+		return
+	}
 	m.place(l)
 	if by := m.Threads[l.By.M]; l.Event == "waking" && !l.Interrupt && by != t {
 		if _, known := m.woke[l.By.M]; !known {
@@ -440,7 +463,7 @@ func (m *Model) item(l *Line) {
 	if len(t.Runs) == 0 {
 		t.guess(l, m.woke[*l.M])
 		if t.Runs[0].Is == "running" && !t.Runs[0].Vague && len(m.Cores[l.CPU]) == 0 {
-			m.has(l.CPU, Core{math.MinInt64, Peer{M: *l.M}})
+			m.has(l.CPU, Core{math.MinInt64, math.MinInt64, Peer{M: *l.M}, false})
 		}
 	}
 	last := t.Runs[len(t.Runs)-1]
@@ -448,9 +471,9 @@ func (m *Model) item(l *Line) {
 	switch l.Event {
 	case "on_cpu":
 		t.woken, next.Got = nil, true
-		m.has(l.CPU, Core{l.Time, Peer{M: *l.M}})
+		m.has(l.CPU, Core{l.Time, l.counts, Peer{M: *l.M}, false})
 	case "off_cpu":
-		m.has(l.CPU, Core{l.Time, l.Then})
+		m.has(l.CPU, Core{l.Time, l.counts, l.Then, false})
 		if l.Then.Name != "" {
 			m.Names[l.Then.M] = append(m.Names[l.Then.M], Named{l.Time, l.Then.Name})
 		}

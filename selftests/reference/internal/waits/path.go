@@ -357,11 +357,53 @@ func (w *walk) blame(seg *Segment, g, hi int64, who Peer) {
 	}
 }
 
+// occupant does so in a trace that has what had the CPUs that threads waited for.
+func (w *walk) occupant(t *Thread, i int, g int64, seg *Segment, since, hi int64) int64 {
+	run, cpu, end := &t.Steps[i], t.Steps[i].CPU, int64(math.MaxInt64)
+	if run.Woken {
+		cpu = -1
+	}
+	if i+1 < len(t.Steps) {
+		if end = t.Steps[i+1].At; run.Woken && t.Steps[i+1].Is == "running" {
+			cpu = t.Steps[i+1].CPU
+		}
+	}
+	for _, move := range slices.Backward(t.Moves) {
+		if move.At < run.At || move.At > end {
+			continue
+		}
+		if move.At < hi {
+			cpu, since = move.To, max(since, move.At)
+			break
+		}
+		cpu = move.From
+	}
+	list := w.Cores[cpu]
+	n := before(len(list), func(i int) int64 { return list[i].At }, hi)
+	if n < 0 {
+		return since
+	}
+	if list[n].Who.M != None {
+		w.blame(seg, g, hi, list[n].Who)
+		seg.GotFirst = false
+	}
+	if list[n].Before {
+		n--
+	}
+	if n < 0 {
+		return since
+	}
+	return max(since, list[n].At)
+}
+
 // core returns the thread on the CPU that a thread waited for in its i-th run, and since when. A
 // preempted thread waits for the CPU that it had, a woken one for the CPU that it gets.
 func (w *walk) core(t *Thread, i int, g int64, seg *Segment, since, hi int64) int64 {
 	run := &t.Steps[i]
 	cpu := run.CPU
+	if w.Waits {
+		return w.occupant(t, i, g, seg, since, hi)
+	}
 	if !run.Woken {
 		w.blame(seg, g, hi, run.Then)
 		return since
