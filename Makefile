@@ -91,7 +91,7 @@ ifdef SHARED
 override CFLAGS := -O2 -fPIC
 endif
 
-KERNEL_BPF_SRCS := bpf/syscall.bpf.c bpf/sched.bpf.c
+KERNEL_BPF_SRCS := bpf/syscall.bpf.c bpf/sched.bpf.c bpf/socket.bpf.c
 BPF_SRCS  := $(filter-out bpf/fate.bpf.c bpf/follow.bpf.c bpf/hits.bpf.c bpf/pid_ns.bpf.c bpf/sample.bpf.c $(KERNEL_BPF_SRCS),$(wildcard bpf/*.bpf.c))
 # In the order of their dependencies: a folder includes headers of those before it only
 # (selftests/check/layers.sh).

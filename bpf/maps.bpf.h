@@ -33,7 +33,7 @@ struct {
 /* Number of the latest record of each ring, one cache line each. Writer: the probes. 4 KiB. */
 extern gt_u32 ring_seq[GT_RINGS_MAX][16];
 
-/* Losses. Writer: the probes, each on its CPU; reader: probes.c. 528 bytes per CPU. */
+/* Losses. Writer: the probes, each on its CPU; reader: probes.c. 600 bytes per CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);

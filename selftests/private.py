@@ -24,7 +24,7 @@ import sys
 
 BATCH, STACKS, STRINGS, STRING, EXPERIMENTAL, END_OF_GENERATION = 1, 2, 4, 5, 49, 52
 META, LOSSES, TICKS, TABLE, CORRECTION, THREADS, KERNEL, MACHINE, ALIGNMENT = range(1, 10)
-SAMPLED, CLOCK, CAUSE, SHORT, RECORDED, HOST_CLOCK, CPU_SAMPLES, SNAPSHOT, STARTS, PARKED, PLUGIN, WAITS = range(10, 22)
+SAMPLED, CLOCK, CAUSE, SHORT, RECORDED, HOST_CLOCK, CPU_SAMPLES, SNAPSHOT, STARTS, PARKED, PLUGIN, WAITS, REQUESTS = range(10, 23)
 PREFIX, NO_M = b"\0gotrace-bpf/1 ", 2**64 - 1
 
 
@@ -207,7 +207,7 @@ def private_of(path):
     for records in all_records(path):
         for kind, data in records:
             record = Bytes(data)
-            if not 0 < kind <= WAITS:
+            if not 0 < kind <= REQUESTS:
                 shown["unknown" if kind else "bad"] += 1
                 continue
             shown["records"] += 1

@@ -4,7 +4,7 @@
  *
  * One struct per CPU (a BPF per-CPU array of one element). Writer: the probes, each on its own CPU,
  * with an atomic addition, because a probe may be preempted by that of another thread. Reader:
- * userspace/capture/probes.c. Size: 8 * (64 + 3) bytes per CPU.
+ * userspace/capture/probes.c. Size: 8 * (72 + 3) bytes per CPU.
  */
 #ifndef GOTRACE_COUNTERS_H
 #define GOTRACE_COUNTERS_H
@@ -12,13 +12,13 @@
 #include "config.h"
 
 struct gt_counters {
-	gt_u64 lost[64];    /* by enum gt_kind: the ring was full */
+	gt_u64 lost[72];    /* by enum gt_kind: the ring was full */
 	gt_u64 foreign;	    /* hits by another process that runs the same program */
 	gt_u64 read_errors; /* failed reads of the target's memory */
 	gt_u64 stacks_gone; /* of parks: the goroutine ran or moved before its stack was read */
 };
 
-_Static_assert(GT_KIND_END <= 64, "lost[] has a place for each kind");
-_Static_assert(sizeof(struct gt_counters) == 536, "8-byte members only");
+_Static_assert(GT_KIND_END <= 72, "lost[] has a place for each kind");
+_Static_assert(sizeof(struct gt_counters) == 600, "8-byte members only");
 
 #endif

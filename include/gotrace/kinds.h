@@ -159,7 +159,9 @@
 	/* object: time; all plugins that were mapped up to then have probes, or a PLUGIN with the reason */ \
 	X(28, PLUGINS_PROBED, plugins_probed, none) \
 	/* a plugin that is recorded or not; since when it was not, its file's name, the reason */ \
-	X(29, PLUGIN, plugin, plugin)
+	X(29, PLUGIN, plugin, plugin) \
+	/* object: g of the goroutine that reads the connection; when data arrived, bytes, enum gt_socket_what */ \
+	X(64, SOCKET, socket, socket)
 
 /* Kernel events: tid is the thread concerned, whatever goroutine runs on it. */
 #define GT_KERNEL_KINDS(X) \

@@ -38,7 +38,7 @@ typedef uint64_t gt_u64;
 enum gt_kind {
 	GT_NONE = 0,
 #define GT_KIND(number, NAME, ...) GT_##NAME = (number),
-	GT_KINDS(GT_KIND) GT_KIND_END = 64 /* greater than each of them */
+	GT_KINDS(GT_KIND) GT_KIND_END = 65 /* greater than each of them */
 #undef GT_KIND
 };
 
@@ -231,6 +231,21 @@ struct gt_request {
 	gt_u8 preset, step;
 	gt_u8 inherited; /* 1: goroutines that are created in the request belong to it */
 	gt_u8 stepped;	 /* 1: the kernel single-stepped the probed instruction */
+};
+
+/* What a thread of the target did with a TCP connection. */
+enum gt_socket_what {
+	GT_SOCKET_READ = 0, /* the goroutine that reads the connection has read, or found no data */
+	GT_SOCKET_AHEAD = 1, /* another goroutine has read: net/http's background read */
+	GT_SOCKET_WROTE = 2,
+	GT_SOCKET_WHATS
+};
+
+struct gt_socket {
+	gt_u64 connection; /* its number */
+	gt_u64 arrived; /* of a read: when its first byte could be read, CLOCK_MONOTONIC; 0: unknown */
+	gt_u32 bytes; /* 0: no data to read */
+	gt_u32 what;  /* enum gt_socket_what */
 };
 
 struct gt_log {

@@ -26,7 +26,7 @@ enum gt_preset {
 
 /* What the call of a function shows. Only one request of a preset is open on a goroutine. */
 enum gt_request_step {
-	/* the outermost call begins it; the texts are two parts of its name */
+	/* the outermost call begins it; the texts are two parts of its name; http: number: not 0 is TLS */
 	GT_REQUEST_BEGINS = 0,
 	/* the first text, unless it is empty, is a better name; the last such step counts */
 	GT_REQUEST_NAMED = 1,

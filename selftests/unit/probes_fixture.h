@@ -208,7 +208,7 @@ STUB_VOID(rings__destroy, (struct rings *))
 
 int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *config,
 			const struct gt_pid_ns *pid_ns, const struct rings *rings,
-			unsigned int sets, struct error *err)
+			unsigned int sets, bool sockets, struct error *err)
 {
 	if (t.kernel_error)
 		return error__set(err, t.kernel_error, "no kernel events");

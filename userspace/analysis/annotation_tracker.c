@@ -57,20 +57,59 @@ void *annotation_tracker__task(const struct annotation_tracker *t, uint64_t id)
 	return map__get(&t->tasks, id);
 }
 
+/* NULL: no memory. */
+static struct tracked_task *add_task(struct annotation_tracker *t, uint64_t id, uint64_t g,
+				     int64_t begin)
+{
+	struct tracked_task *task = map__put_new(&t->tasks, id, t->client->task_size);
+
+	if (task) {
+		task->id = id;
+		task->g = g;
+		task->begin = begin;
+	}
+	return task;
+}
+
+void *annotation_tracker__foresee(struct annotation_tracker *t, uint64_t id, uint64_t g,
+				  int64_t time, int *ret_err)
+{
+	bool known = map__get(&t->tasks, id);
+	struct tracked_task *task = known ? NULL : add_task(t, id, g, time);
+
+	*ret_err = known || task ? 0 : -ENOMEM;
+	if (task)
+		task->foreseen = true;
+	return task;
+}
+
+void annotation_tracker__drop_foreseen(struct annotation_tracker *t, uint64_t id)
+{
+	struct tracked_task *task = map__get(&t->tasks, id);
+
+	if (!task || !task->foreseen)
+		return;
+	map__remove(&t->tasks, id);
+	free_task(t, task);
+}
+
 static int task_begin(struct annotation_tracker *t, const struct trace_event *ev,
 		      const struct semantics *m)
 {
-	struct tracked_task *task;
+	struct tracked_task *task = map__get(&t->tasks, m->task);
 
-	if (map__get(&t->tasks, m->task)) /* only in a v1 trace: the first begin counts */
+	if (task && task->foreseen && (task->g != ev->g || task->begin > t->now)) {
+		annotation_tracker__drop_foreseen(t, m->task);
+		task = NULL;
+	}
+	if (task && !task->foreseen) /* only in a v1 trace: the first begin counts */
 		return 0;
-	task = map__put_new(&t->tasks, m->task, t->client->task_size);
+	if (!task)
+		task = add_task(t, m->task, ev->g, t->now);
 	if (!task)
 		return -ENOMEM;
-	task->id = m->task;
-	task->g = ev->g;
+	task->foreseen = false;
 	task->parent = m->parent;
-	task->begin = t->now;
 	if (name_table__get(&t->names, m->name, &task->name))
 		return -ENOMEM;
 	return t->client->task_begin ? t->client->task_begin(t->context, task) : 0;
@@ -80,9 +119,14 @@ static int task_begin(struct annotation_tracker *t, const struct trace_event *ev
 static int task_end(struct annotation_tracker *t, const struct trace_event *ev,
 		    const struct semantics *m)
 {
-	struct tracked_task *task = map__remove(&t->tasks, m->task);
-	bool again = !task && id_set__has(&t->ended, m->task);
-	int err = again ? 0 : id_set__add(&t->ended, m->task);
+	struct tracked_task *task;
+	bool again;
+	int err;
+
+	annotation_tracker__drop_foreseen(t, m->task); /* its begin was lost */
+	task = map__remove(&t->tasks, m->task);
+	again = !task && id_set__has(&t->ended, m->task);
+	err = again ? 0 : id_set__add(&t->ended, m->task);
 
 	if (task) {
 		if (!err && t->client->task_end)

@@ -31,6 +31,7 @@ struct tracked_task {
 	uint64_t parent; /* TRACE_NO_TASK: it has none */
 	int64_t begin;
 	uint32_t name; /* index in the tracker's table */
+	bool foreseen; /* its begin has not come yet: annotation_tracker__foresee() */
 };
 
 struct tracked_region {
@@ -84,6 +85,16 @@ int annotation_tracker__event(struct annotation_tracker *t, const struct trace_e
  * by ID. Errors as above.
  */
 int annotation_tracker__finish(struct annotation_tracker *t, int64_t least);
+
+/*
+ * A task that will begin on goroutine g counts from `time` on: before its begin it has neither a name
+ * nor a parent. Returns the client's record, 0 behind its head; NULL: no memory, or (*ret_err is 0)
+ * there is one of this ID. Another goroutine's begin is that of another task.
+ */
+void *annotation_tracker__foresee(struct annotation_tracker *t, uint64_t id, uint64_t g,
+				  int64_t time, int *ret_err);
+/* Forgets such a task if it has not begun. */
+void annotation_tracker__drop_foreseen(struct annotation_tracker *t, uint64_t id);
 
 /* The client's record of an open task; NULL: there is none. */
 void *annotation_tracker__task(const struct annotation_tracker *t, uint64_t id);

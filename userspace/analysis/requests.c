@@ -12,13 +12,19 @@
 #include <string.h>
 
 #include "analysis/requests_impl.h"
+#include "lib/array.h"
 
 static int task_begin(void *context, struct tracked_task *task)
 {
 	struct request *request = (struct request *)task;
-	int err = request__find_ancestors(context, request);
+	struct requests *r = context;
+	int err = request__find_ancestors(r, request);
 
-	return err ? err : request__hold(context, request, task->g, false);
+	request->handled_from = r->tracker.now;
+	if (err)
+		return err;
+	return request->first ? request__hold_ancestors(r, request, task->g) :
+				request__hold(r, request, task->g, false);
 }
 
 static int task_end(void *context, struct tracked_task *task, uint64_t g, int64_t time, bool ended)
@@ -31,6 +37,9 @@ static int task_end(void *context, struct tracked_task *task, uint64_t g, int64_
 		.g = g,
 		.begin = task->begin,
 		.end = time,
+		.before = time_sub(request->handled_from, task->begin),
+		.after = request->handled_to ? time_sub(time, request->handled_to) : 0,
+		.source = request->source,
 		.name = task->name,
 	};
 	bool wanted;
@@ -246,6 +255,9 @@ void requests__destroy(struct requests *r)
 	if (!r)
 		return;
 	annotation_tracker__deinit(&r->tracker);
+	map__deinit(&r->schedule.unborn);
+	free(r->schedule.task);
+	free(r->schedule.late);
 	map__deinit(&r->work);
 	map__deinit(&r->workers);
 	if (!r->shared)
@@ -265,20 +277,159 @@ void requests__set_filter(struct requests *r, const struct annotation_filter *fi
 	r->filter = *filter;
 }
 
+/* ---- from the arrival to the answer ---- */
+
+/* Those whose begin is not in the generation of their arrival never begin. */
+static void drop_foreseen(struct requests *r)
+{
+	struct request_schedule *s = &r->schedule;
+
+	for (size_t i = 0; i < s->n; i++)
+		annotation_tracker__drop_foreseen(&r->tracker, s->task[i]);
+	s->n = 0;
+	map__deinit(&s->unborn);
+}
+
+static int arrives(struct requests *r, const struct private_request *arrival, int64_t time)
+{
+	static const enum request_source sources[REQUEST_WHATS] = {
+		[REQUEST_ARRIVED] = REQUEST_FROM_ARRIVAL,
+		[REQUEST_READY] = REQUEST_FROM_READY,
+		[REQUEST_READ] = REQUEST_FROM_READ,
+	};
+	struct request_schedule *s = &r->schedule;
+	struct request *request;
+	int err;
+
+	if (array__grow(&s->task, s->n, &s->cap, sizeof(*s->task)))
+		return -ENOMEM;
+	request = annotation_tracker__foresee(&r->tracker, arrival->task, arrival->g, time, &err);
+	if (!request)
+		return err;
+	s->task[s->n++] = arrival->task;
+	request->source = sources[arrival->what];
+	latency__pass(r->latency, time);
+	err = request__hold(r, request, arrival->g, false);
+	if (err || request->first)
+		return err;
+	return arrival->task ? map__put(&s->unborn, arrival->g, (void *)(uintptr_t)arrival->task) :
+			       0;
+}
+
+/* A goroutine was created: a request may have arrived for it before. */
+static int born(struct requests *r, uint64_t g)
+{
+	void *task = map__remove(&r->schedule.unborn, g);
+	struct request *request =
+		task ? annotation_tracker__task(&r->tracker, (uintptr_t)task) : NULL;
+
+	return request && request->task.foreseen ? request__hold(r, request, g, false) : 0;
+}
+
+/* The answer of a request, whose task ends with the event, is written until `time`. */
+static int ends_late(struct requests *r, const struct trace_event *ev, int64_t time)
+{
+	struct request_schedule *s = &r->schedule;
+	size_t i = s->nlate;
+	struct request *request = annotation_tracker__task(&r->tracker, ev->arg[0]);
+
+	if (array__grow(&s->late, s->nlate, &s->late_cap, sizeof(*s->late)))
+		return -ENOMEM;
+	for (; i && s->late[i - 1].time < time; i--)
+		s->late[i] = s->late[i - 1];
+	s->late[i] = (struct late_end){ ev->arg[0], ev->g, time };
+	s->nlate++;
+	request->handled_to = ev->time;
+	return 0;
+}
+
+static int end_late(struct requests *r)
+{
+	const struct late_end *late = &r->schedule.late[--r->schedule.nlate];
+	const struct trace_event ev = {
+		.type = EV_USER_TASK_END, .time = late->time, .g = late->g, .arg = { late->task }
+	};
+
+	latency__pass(r->latency, late->time);
+	return annotation_tracker__event(&r->tracker, &ev);
+}
+
+static int64_t time_of(const struct timeline *t, const struct timeline_step *step)
+{
+	int64_t time;
+
+	if (step->event)
+		return step->event->time;
+	time = timeline__time(t, step->item->time);
+	return time < timeline__until(t) ? time : timeline__until(t);
+}
+
+int requests__pass(struct requests *r, const struct timeline *t, const struct timeline_step *step,
+		   struct error *error)
+{
+	const struct request_times *times = timeline__requests(t);
+	struct request_schedule *s = &r->schedule;
+	int64_t now = time_of(t, step), arrival, end;
+	int err = 0;
+
+	if (s->generations != times->generations) {
+		drop_foreseen(r);
+		s->generations = times->generations;
+		s->next = 0;
+	}
+	while (!err) {
+		arrival = s->next < times->narrivals ?
+				  timeline__time(t, times->arrival[s->next].time) :
+				  INT64_MAX;
+		end = s->nlate ? s->late[s->nlate - 1].time : INT64_MAX;
+		if (arrival >= now && end >= now)
+			return 0;
+		err = end <= arrival ? end_late(r) :
+				       arrives(r, &times->arrival[s->next++], arrival);
+	}
+	return error__set(error, err, "%s", strerror(-err));
+}
+
+/* An event after the analysis of goroutines has got it. */
+static int apply(struct requests *r, const struct timeline *t, const struct trace_event *ev)
+{
+	int64_t end;
+	uint64_t mono;
+	int err = 0;
+
+	if (ev->type == EV_USER_TASK_END && annotation_tracker__task(&r->tracker, ev->arg[0]) &&
+	    r->schedule.nlate < LATE_ENDS_MAX) {
+		mono = request_times__answer(timeline__requests(t), ev->arg[0]);
+		end = mono ? timeline__time(t, mono) : INT64_MIN;
+		if (end > ev->time)
+			return ends_late(r, ev, end);
+	}
+	if ((ev->type == EV_GO_CREATE || ev->type == EV_GO_CREATE_BLOCKED) && r->schedule.unborn.n)
+		err = born(r, ev->arg[0]);
+	return err ? err : annotation_tracker__event(&r->tracker, ev);
+}
+
 int requests__step(struct requests *r, const struct timeline *t, const struct timeline_step *step,
 		   struct error *error)
 {
-	int err = r->shared ? 0 : latency__step(r->latency, t, step, error);
+	int err = requests__pass(r, t, step, error);
 
+	if (!err && !r->shared)
+		err = latency__step(r->latency, t, step, error);
 	if (err || !step->event)
 		return err;
-	err = annotation_tracker__event(&r->tracker, step->event);
+	err = apply(r, t, step->event);
 	return err ? error__set(error, err, "%s", strerror(-err)) : 0;
 }
 
 int requests__finish(struct requests *r)
 {
-	return annotation_tracker__finish(&r->tracker, r->from);
+	int err = 0;
+
+	drop_foreseen(r);
+	while (!err && r->schedule.nlate)
+		err = end_late(r);
+	return err ? err : annotation_tracker__finish(&r->tracker, r->from);
 }
 
 uint64_t requests__left_out(const struct requests *r)

@@ -13,6 +13,10 @@
  * task. A task fails if it has a log of category "error", or one of category "status" whose text is
  * a number of 500 or more (an HTTP status). A task counts in the window in which it ends.
  *
+ * A request begins when its first byte could be read, and ends when the last byte of its answer has
+ * been written, as far as the trace contains that (reader/request_times.h); else with its task, which
+ * is its handler. Meanwhile the goroutine that serves it works for it.
+ *
  * The critical path of a request is found backward from its end. It begins with the goroutine that
  * ended the task, and goes on, for the time before that one worked for the request, with the
  * creator. Where a goroutine waited for another one that worked for the request, the path is that of
@@ -39,10 +43,22 @@
 #define REQUEST_SLOWEST	   0.01		 /* the share of the requests that are summed up again */
 #define REQUEST_TRAILS_MAX (256ul << 20) /* bytes */
 
+/* What the begin of a request is. */
+enum request_source {
+	REQUEST_FROM_TASK,    /* the begin of its task: nothing else is known */
+	REQUEST_FROM_ARRIVAL, /* the kernel reported that its first byte can be read */
+	REQUEST_FROM_READY,   /* its goroutine, which waited for it, was made runnable */
+	REQUEST_FROM_READ,    /* its goroutine could begin to read it */
+	REQUEST_SOURCES
+};
+
 /* The sum of several requests. */
 struct request_sum {
 	uint64_t count;
 	int64_t shortest; /* ns; 0: none */
+	/* ns of the durations: before the begins of the tasks, and after their ends */
+	int64_t before, after;
+	uint64_t from[REQUEST_SOURCES]; /* how many began so */
 	struct latency_stats time, path;
 };
 
@@ -58,6 +74,8 @@ struct request_single {
 	uint64_t id;
 	uint64_t creator, g; /* the goroutines on which it began and ended */
 	int64_t begin, end;
+	int64_t before, after; /* ns before its task began, and after it ended */
+	uint8_t source;	       /* enum request_source */
 	uint32_t name;
 	bool failed;
 	struct latency_stats time;
@@ -99,6 +117,12 @@ void requests__set_window(struct requests *r, int64_t from, int64_t to);
 /* Only what it accepts counts; by default all. */
 void requests__set_filter(struct requests *r, const struct annotation_filter *filter);
 
+/*
+ * Requests begin and end before the next step, as far as their times are earlier. Whoever shares an
+ * analysis calls it before that gets the step. 0, or a negative errno with the reason.
+ */
+int requests__pass(struct requests *r, const struct timeline *t, const struct timeline_step *step,
+		   struct error *error);
 /* Applies the next step of a timeline. 0, or a negative errno with the reason. */
 int requests__step(struct requests *r, const struct timeline *t, const struct timeline_step *step,
 		   struct error *error);

@@ -52,6 +52,9 @@ struct request {
 	struct request_id *ancestors; /* the nearest first; some may have ended */
 	uint8_t nancestors;
 	bool failed;
+	uint8_t source;	      /* enum request_source, of its arrival */
+	int64_t handled_from; /* when its task began */
+	int64_t handled_to;   /* when its task ended, if its answer was written later; else 0 */
 	struct work *first, *last; /* in the order in which they began */
 	struct member *members;
 	size_t nmembers, members_cap;
@@ -59,8 +62,28 @@ struct request {
 	struct latency_stats time; /* of goroutines that no longer work for it */
 };
 
+/* A task that has ended, whose request ends later. */
+struct late_end {
+	uint64_t task, g;
+	int64_t time;
+};
+
+#define LATE_ENDS_MAX 4096 /* further ones end with their task */
+
+/* Times of requests beside their tasks: requests__pass(). */
+struct request_schedule {
+	uint32_t generations; /* as of the times in the timeline */
+	size_t next;	      /* the first arrival that has not come */
+	uint64_t *task;	      /* those that have come, in this generation */
+	size_t n, cap;
+	struct map unborn;     /* by goroutine that does not exist yet, to its task */
+	struct late_end *late; /* by time, the earliest last */
+	size_t nlate, late_cap;
+};
+
 struct requests {
 	struct annotation_tracker tracker;
+	struct request_schedule schedule;
 	struct latency *latency;
 	bool shared;  /* `latency` is the caller's */
 	bool endless; /* requests__create_endless(), with `done` and its context */
@@ -87,6 +110,8 @@ struct requests {
 int request__find_ancestors(struct requests *r, struct request *request);
 /* The goroutine works for it and its ancestors: it began a region, or (false) it created it. */
 int request__hold(struct requests *r, struct request *request, uint64_t g, bool region);
+/* The same for its ancestors only, for which it did not work so far. */
+int request__hold_ancestors(struct requests *r, struct request *request, uint64_t g);
 /* The region ends. */
 int request__release_region(struct requests *r, struct request *request, uint64_t g);
 /* It ends: none of its goroutines works for its ancestors because of it any longer. */

@@ -42,6 +42,9 @@ static int add_to_class(struct request_name *n, uint32_t class, int64_t ns,
 		(*sum)->shortest = ns;
 	}
 	(*sum)->count++;
+	(*sum)->before = time_add((*sum)->before, single->before);
+	(*sum)->after = time_add((*sum)->after, single->after);
+	(*sum)->from[single->source]++;
 	if ((*sum)->shortest > ns)
 		(*sum)->shortest = ns;
 	return latency_stats__add(&(*sum)->time, &single->time) ?:
@@ -126,6 +129,10 @@ static int sum_up(const struct request_name *n, uint64_t wanted, struct request_
 		if (!sum)
 			continue;
 		all.count += sum->count;
+		all.before = time_add(all.before, sum->before);
+		all.after = time_add(all.after, sum->after);
+		for (unsigned int i = 0; i < REQUEST_SOURCES; i++)
+			all.from[i] += sum->from[i];
 		all.shortest = sum->shortest;
 		err = latency_stats__add(&all.time, &sum->time) ?:
 			      latency_stats__add(&all.path, &sum->path);

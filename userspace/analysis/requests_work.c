@@ -192,11 +192,19 @@ static int release_one(struct requests *r, struct request *request, uint64_t g, 
 
 int request__hold(struct requests *r, struct request *request, uint64_t g, bool region)
 {
-	struct work *w, *unused;
+	struct work *w;
 	int err = hold_one(r, request, g, &w);
 
 	if (!err && w && region)
 		w->regions++;
+	return err ? err : request__hold_ancestors(r, request, g);
+}
+
+int request__hold_ancestors(struct requests *r, struct request *request, uint64_t g)
+{
+	struct work *unused;
+	int err = 0;
+
 	for (size_t i = 0; !err && i < request->nancestors; i++)
 		if (ancestor(r, request, i))
 			err = hold_one(r, ancestor(r, request, i), g, &unused);

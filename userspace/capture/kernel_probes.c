@@ -28,6 +28,7 @@ struct kernel_probes {
 	struct kernel_bpf *skel;
 	struct cpu_events faults[FAULT_EVENTS]; /* start; end of minor, and of major faults */
 	bool has_faults;			/* they are attached */
+	bool has_sockets;			/* the programs of sockets are loaded */
 	unsigned int sets;			/* bits, by enum site_set: loaded */
 	unsigned int selected;			/* those of them that are attached */
 	gt_u64 skipped[GT_KIND_END];		/* before kernel_probes__forget_skipped() */
@@ -145,14 +146,45 @@ static long find_preempt_count(const struct btf *btf)
 	return count - rq;
 }
 
-/* Sets what the programs cannot relocate by BTF themselves. */
-static int prepare(struct kernel_bpf *skel, unsigned int sets)
+static bool is_of_sockets(const struct kernel_bpf *skel, const struct bpf_program *program)
 {
-	struct btf *btf = sets & SITE_SET(KERNEL) ? btf__load_vmlinux_btf() : NULL;
+	return program == skel->progs.socket_established ||
+	       program == skel->progs.socket_readable || program == skel->progs.socket_read ||
+	       program == skel->progs.socket_written;
+}
 
-	if (!btf)
+/*
+ * Whether the kernel has the tracepoints of the programs of sockets: 6.3 and later. Without them
+ * requests begin when their goroutine is made runnable. The kernel's flight recorder has no such
+ * records.
+ */
+static bool has_sockets(const struct kernel_bpf *skel, const struct btf *btf)
+{
+	static const char *const types[] = { "btf_trace_inet_sock_set_state",
+					     "btf_trace_sk_data_ready",
+					     "btf_trace_sock_recv_length",
+					     "btf_trace_sock_send_length" };
+
+	if (skel->rodata->config.session || !skel->rodata->config.syscall_at)
+		return false;
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (btf__find_by_name_kind(btf, types[i], BTF_KIND_TYPEDEF) < 0)
+			return false;
+	return true;
+}
+
+/* Sets what the programs cannot relocate by BTF themselves, and *sockets to whether that is possible. */
+static int prepare(struct kernel_bpf *skel, unsigned int sets, bool *sockets)
+{
+	bool needed = sets & SITE_SET(KERNEL) || *sockets;
+	struct btf *btf = needed ? btf__load_vmlinux_btf() : NULL;
+
+	if (!btf) {
+		*sockets = false;
 		return sets & SITE_SET(KERNEL) ? -errno : 0;
+	}
 	skel->rodata->preempt_count_from_rq = find_preempt_count(btf);
+	*sockets &= has_sockets(skel, btf);
 	btf__free(btf);
 	return 0;
 }
@@ -171,7 +203,7 @@ static void forget_waits(const struct kernel_probes *k)
 		;
 }
 
-static void choose_programs(struct kernel_bpf *skel, unsigned int sets)
+static void choose_programs(struct kernel_bpf *skel, unsigned int sets, bool sockets)
 {
 	struct bpf_program *program;
 	bool fault, call, wanted;
@@ -180,8 +212,11 @@ static void choose_programs(struct kernel_bpf *skel, unsigned int sets)
 		fault = program == skel->progs.fault_begin || program == skel->progs.fault_end;
 		call = program == skel->progs.sys_enter || program == skel->progs.sys_exit;
 		wanted = sets & (fault ? SITE_SET(FAULT) : SITE_SET(KERNEL));
+		if (is_of_sockets(skel, program))
+			wanted = sockets;
 		bpf_program__set_autoload(program, wanted || (call && sets & SITE_SET(SYSCALL)));
 	}
+	bpf_map__set_autocreate(skel->maps.connections, sockets);
 	if (!skel->rodata->pid_ns.level) {
 		bpf_program__set_autoload(skel->progs.thread_ends, false);
 		bpf_map__set_autocreate(skel->maps.ending, false);
@@ -189,33 +224,49 @@ static void choose_programs(struct kernel_bpf *skel, unsigned int sets)
 	bpf_program__set_autoattach(skel->progs.present, false);
 	bpf_program__set_autoattach(skel->progs.fault_begin, false);
 	bpf_program__set_autoattach(skel->progs.fault_end, false);
+	bpf_program__set_autoattach(skel->progs.socket_established, false);
+	bpf_program__set_autoattach(skel->progs.socket_readable, false);
+	bpf_program__set_autoattach(skel->progs.socket_read, false);
+	bpf_program__set_autoattach(skel->progs.socket_written, false);
+}
+
+static int open_programs(struct kernel_probes *k, const struct gt_config *config,
+			 const struct gt_pid_ns *pid_ns, const struct rings *rings, bool sockets)
+{
+	int err;
+
+	k->skel = kernel_bpf__open();
+	if (!k->skel)
+		return -errno;
+	k->skel->rodata->config = *config;
+	k->skel->rodata->pid_ns = *pid_ns;
+	err = prepare(k->skel, k->sets, &sockets);
+	if (err)
+		return err;
+	choose_programs(k->skel, k->sets, sockets);
+	k->has_sockets = sockets;
+	err = bpf_map__set_max_entries(k->skel->maps.waited_cpus,
+				       (__u32)libbpf_num_possible_cpus());
+	err = err ? err : rings__use(rings, k->skel->obj);
+	return err ? err : kernel_bpf__load(k->skel);
 }
 
 int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *config,
 			const struct gt_pid_ns *pid_ns, const struct rings *rings,
-			unsigned int sets, struct error *error)
+			unsigned int sets, bool sockets, struct error *error)
 {
 	struct kernel_probes *k = calloc(1, sizeof(*k));
 	int err = -ENOMEM;
 
 	if (k) {
 		k->sets = k->selected = sets;
-		k->skel = kernel_bpf__open();
-		err = k->skel ? 0 : -errno;
+		err = open_programs(k, config, pid_ns, rings, sockets);
 	}
-	if (!err)
-		err = prepare(k->skel, sets);
-	if (!err) {
-		k->skel->rodata->config = *config;
-		k->skel->rodata->pid_ns = *pid_ns;
-		choose_programs(k->skel, sets);
-		err = bpf_map__set_max_entries(k->skel->maps.waited_cpus,
-					       (__u32)libbpf_num_possible_cpus());
+	if (err && k && k->has_sockets) {
+		log__debug("the arrival of requests is not recorded: %s", strerror(-err));
+		kernel_bpf__destroy(k->skel);
+		err = open_programs(k, config, pid_ns, rings, false);
 	}
-	if (!err)
-		err = rings__use(rings, k->skel->obj);
-	if (!err)
-		err = kernel_bpf__load(k->skel);
 	if (err) {
 		kernel_probes__destroy(k);
 		return explain(err, sets, error);
@@ -273,10 +324,28 @@ static void detach_faults(struct kernel_probes *k)
 	k->has_faults = false;
 }
 
+/* Without one of them there is no arrival: requests begin when their goroutine is made runnable. */
+static void attach_sockets(struct kernel_probes *k)
+{
+	const struct bpf_object_skeleton *skeleton = k->skel->skeleton;
+	const struct bpf_prog_skeleton *each = skeleton->progs;
+
+	for (int i = 0; i < skeleton->prog_cnt && k->has_sockets; i++, each++) {
+		if (!is_of_sockets(k->skel, *each->prog) || *each->link)
+			continue;
+		*each->link = bpf_program__attach(*each->prog);
+		k->has_sockets = *each->link;
+	}
+	if (!k->has_sockets)
+		log__debug("the arrival of requests is not recorded: %s", strerror(errno));
+}
+
 int kernel_probes__attach(struct kernel_probes *k, struct error *error)
 {
 	int err = kernel_bpf__attach(k->skel);
 
+	if (!err && k->has_sockets)
+		attach_sockets(k);
 	if (!err && k->selected & SITE_SET(FAULT) && !k->has_faults) {
 		err = attach_faults(k);
 		k->has_faults = true;
@@ -305,6 +374,9 @@ static void count_skipped(const struct kernel_probes *k, gt_u64 lost[GT_KIND_END
 	lost[GT_SYS_EXIT] += skipped(k->skel->progs.sys_exit);
 	lost[GT_THREAD] += skipped(k->skel->progs.task_newtask);
 	lost[GT_THREAD] += skipped(k->skel->progs.task_rename);
+	lost[GT_SOCKET] += skipped(k->skel->progs.socket_readable);
+	lost[GT_SOCKET] += skipped(k->skel->progs.socket_read);
+	lost[GT_SOCKET] += skipped(k->skel->progs.socket_written);
 }
 
 void kernel_probes__add_skipped(const struct kernel_probes *k, gt_u64 lost[GT_KIND_END])
@@ -344,6 +416,8 @@ void kernel_probes__select(struct kernel_probes *k, unsigned int sets)
 		const struct bpf_prog_skeleton *each = &skeleton->progs[i];
 		bool selected = is_selected(k, *each->prog);
 
+		if (is_of_sockets(k->skel, *each->prog))
+			continue;
 		bpf_program__set_autoattach(*each->prog, selected);
 		if (selected || !*each->link)
 			continue;

@@ -19,11 +19,12 @@ struct kernel_probes;
 
 /*
  * Loads the programs of sets kernel and fault, as far as they are in `sets` (bits, by enum
- * site_set). With set syscall, those of system calls are loaded in any case.
+ * site_set). With set syscall, those of system calls are loaded in any case. sockets: reads and
+ * writes of connections are recorded, and when data arrives there, if the kernel permits that.
  */
 int kernel_probes__open(struct kernel_probes **ret, const struct gt_config *config,
 			const struct gt_pid_ns *pid_ns, const struct rings *rings,
-			unsigned int sets, struct error *error);
+			unsigned int sets, bool sockets, struct error *error);
 /*
  * Attaches the programs, and then, for set kernel, records the state of each existing thread. On
  * failure some programs may be attached: detach it.

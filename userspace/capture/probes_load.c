@@ -100,6 +100,16 @@ static void prepare_programs(struct probes *p)
 			bpf_program__set_autoload(probes__program_of(p->skel, probe), true);
 }
 
+/* Whether the table has requests to HTTP servers: its unused rows are 0. */
+static bool serves_http(const struct gt_request_site *site)
+{
+	for (unsigned int i = 0; site && i < GT_REQUEST_SITES; i++)
+		if (site[i].preset == GT_PRESET_HTTP && site[i].step == GT_REQUEST_BEGINS &&
+		    site[i].text[0].reg)
+			return true;
+	return false;
+}
+
 static void *open_kernel(void *argument)
 {
 	struct probes *p = argument;
@@ -107,8 +117,9 @@ static void *open_kernel(void *argument)
 
 	if (p->kernel_job.config.syscall_at)
 		sets |= SITE_SET(SYSCALL);
-	p->kernel_job.err = kernel_probes__open(&p->kernel, &p->kernel_job.config, &p->pid_ns,
-						&p->rings, sets, &p->kernel_job.error);
+	p->kernel_job.err =
+		kernel_probes__open(&p->kernel, &p->kernel_job.config, &p->pid_ns, &p->rings, sets,
+				    serves_http(p->opts.requests), &p->kernel_job.error);
 	return NULL;
 }
 

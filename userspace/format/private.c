@@ -49,3 +49,23 @@ int private__append_loss(struct outbuf *to, const struct private_loss *loss, str
 	p = leb__put(p, loss->to - loss->from);
 	return outbuf__put(to, data, (size_t)(p - data), error);
 }
+
+/* A number as the difference from another one: the sign is the lowest bit. */
+static uint8_t *put_difference(uint8_t *p, uint64_t number, uint64_t from)
+{
+	uint64_t difference = number - from;
+
+	return leb__put(p, difference << 1 ^ -(difference >> 63));
+}
+
+int private__append_request(struct outbuf *to, struct private_request *last,
+			    const struct private_request *request, struct error *error)
+{
+	uint8_t data[4 * LEB_MAX], *p = leb__put(data, request->what);
+
+	p = put_difference(p, request->task, last->task);
+	p = put_difference(p, request->g, last->g);
+	p = put_difference(p, request->time, last->time);
+	*last = *request;
+	return outbuf__put(to, data, (size_t)(p - data), error);
+}

@@ -37,9 +37,10 @@ enum private_kind {
 	PRIVATE_CPU_SAMPLES = 16, /* the rate of CPU samples, and for how long it was throttled */
 	PRIVATE_SNAPSHOT = 17,	  /* headers before 1.25: what a ClockSnapshot contains */
 	PRIVATE_STARTS = 18,	  /* header 1.22: the stacks that a GoStatusStack contains */
-	PRIVATE_PARKED = 19, /* why goroutines wait when the file begins: format/parked_read.h */
-	PRIVATE_PLUGIN = 20, /* a plugin of the program, and since when it is recorded */
-	PRIVATE_WAITS = 21,  /* what has the CPUs that threads of the target wait for */
+	PRIVATE_PARKED = 19,   /* why goroutines wait when the file begins: format/parked_read.h */
+	PRIVATE_PLUGIN = 20,   /* a plugin of the program, and since when it is recorded */
+	PRIVATE_WAITS = 21,    /* what has the CPUs that threads of the target wait for */
+	PRIVATE_REQUESTS = 22, /* when requests arrived, and when their answers were written */
 	PRIVATE_KIND_END
 };
 
@@ -102,6 +103,24 @@ struct private_plugin {
 	size_t text_len; /* set by the reader: the text has no 0 at its end */
 };
 
+/* What a time of a request is; the values are part of the file format. */
+enum private_request_what {
+	REQUEST_ARRIVED = 0, /* the kernel reported that its first byte can be read */
+	REQUEST_READY = 1,   /* its goroutine, which waited for the network, was made runnable */
+	REQUEST_READ =
+		2, /* its goroutine could begin to read it: it began, or had served another */
+	REQUEST_ANSWERED =
+		3, /* a write of its answer ended, after its handler; the last one counts */
+	REQUEST_WHATS
+};
+
+/* A time of a request. Those at which it begins are in the generation in which its task begins. */
+struct private_request {
+	uint64_t task, g; /* g: the goroutine that serves it */
+	uint64_t time;	  /* CLOCK_MONOTONIC, ns */
+	uint8_t what;	  /* enum private_request_what */
+};
+
 /* Members that are NULL are left out. The member names are the names in the file. */
 struct private_meta {
 	const char *tool;    /* "gotrace-bpf 0.1" */
@@ -121,5 +140,8 @@ int private__parts(enum private_kind kind, const void *data, size_t len,
 
 /* Encodes an entry of PRIVATE_LOSSES. Returns 0, or a negative errno with the reason. */
 int private__append_loss(struct outbuf *to, const struct private_loss *loss, struct error *error);
+/* The same of PRIVATE_REQUESTS; `last` is the entry before it in the record, at first {}. */
+int private__append_request(struct outbuf *to, struct private_request *last,
+			    const struct private_request *request, struct error *error);
 
 #endif

@@ -167,6 +167,32 @@ bool private_read__loss(struct buf *data, struct private_loss *ret)
 	return true;
 }
 
+static uint64_t take_difference(struct buf *data, uint64_t from)
+{
+	uint64_t number = buf__uleb(data);
+
+	return from + (number >> 1 ^ -(number & 1));
+}
+
+bool private_read__request(struct buf *data, struct private_request *ret)
+{
+	struct private_request request;
+	uint64_t what;
+
+	if (!buf__left(data))
+		return false;
+	what = buf__uleb(data);
+	request.task = take_difference(data, ret->task);
+	request.g = take_difference(data, ret->g);
+	request.time = take_difference(data, ret->time);
+	data->bad |= what >= REQUEST_WHATS;
+	if (data->bad)
+		return false;
+	request.what = (uint8_t)what;
+	*ret = request;
+	return true;
+}
+
 bool private_read__correction(struct buf *data, struct private_correction *ret)
 {
 	struct private_correction c;

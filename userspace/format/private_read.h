@@ -55,6 +55,9 @@ struct private_pair {
 bool private_read__pair(struct buf *data, struct private_pair *ret); /* PRIVATE_META */
 bool private_read__loss(struct buf *data, struct private_loss *ret); /* PRIVATE_LOSSES */
 
+/* PRIVATE_REQUESTS: *ret is the entry before, at first {}. */
+bool private_read__request(struct buf *data, struct private_request *ret);
+
 /* PRIVATE_SHORT: adds to the sums in *ret, and sets its minimum to the higher one. */
 bool private_read__add_short(struct buf *data, struct private_short *ret);
 /* The same for all such records of a generation. Returns 0 or -ENOMEM. */

@@ -29,6 +29,19 @@ int requests_json__time(struct json *j, const struct request_report *report,
 	return err;
 }
 
+/* The time outside of the handlers, and what the begins of the requests are. */
+static void put_around(struct json *j, const struct request_sum *sum)
+{
+	json__i64(j, "before_handler_ns", sum->before);
+	json__i64(j, "after_handler_ns", sum->after);
+	json__open(j, "begin_at", '{');
+	json__u64(j, "arrival", sum->from[REQUEST_FROM_ARRIVAL]);
+	json__u64(j, "runnable", sum->from[REQUEST_FROM_READY]);
+	json__u64(j, "read", sum->from[REQUEST_FROM_READ]);
+	json__u64(j, "task", sum->from[REQUEST_FROM_TASK]);
+	json__close(j, '}');
+}
+
 static int put_slowest(struct json *j, const struct request_report *report,
 		       const struct request_name *n)
 {
@@ -40,6 +53,7 @@ static int put_slowest(struct json *j, const struct request_report *report,
 	json__open(j, "slowest", '{');
 	json__u64(j, "count", sum.count);
 	json__i64(j, "at_least_ns", sum.shortest);
+	put_around(j, &sum);
 	err = requests_json__time(j, report, &sum.time, &sum.path);
 	json__close(j, '}');
 	request_sum__deinit(&sum);
@@ -60,6 +74,7 @@ static int put_name(struct json *j, const struct request_report *report,
 	annotation_json__lengths(j, &n->lengths, &report->time);
 	json__u64(j, "errors", n->failed);
 	json__u64(j, "unfinished", n->unfinished);
+	put_around(j, &sum);
 	err = requests_json__time(j, report, &sum.time, &sum.path);
 	request_sum__deinit(&sum);
 	if (!err)

@@ -41,6 +41,28 @@ int requests_table__time(struct out *o, const struct request_report *report,
 				      &parts, false);
 }
 
+/* How much of the durations was before and after the handlers, and what their begins are. */
+static void put_around(struct out *o, const struct request_name *n, const struct request_sum *sum)
+{
+	static const char *const texts[REQUEST_SOURCES] = {
+		[REQUEST_FROM_READY] = "begin when their goroutine was made runnable: "
+				       "when the first byte arrived is not known",
+		[REQUEST_FROM_READ] = "begin when their goroutine could read them: "
+				      "when the first byte arrived is not known",
+	};
+	static const struct trace_string nothing = { "", 0 };
+
+	if (sum->from[REQUEST_FROM_TASK] == sum->count && !sum->after)
+		return;
+	table__part(o, sum->before, n->lengths.sum,
+		    "of the durations: before the handler, since the first byte arrived", nothing);
+	table__part(o, sum->after, n->lengths.sum,
+		    "of the durations: after the handler, until the answer was written", nothing);
+	for (unsigned int i = 0; i < REQUEST_SOURCES; i++)
+		if (texts[i] && sum->from[i])
+			out__format(o, "%11" PRIu64 " %s\n", sum->from[i], texts[i]);
+}
+
 static int put_slowest(struct out *o, const struct request_report *report,
 		       const struct request_name *n)
 {
@@ -75,6 +97,7 @@ static int put_details(struct out *o, const struct request_report *report,
 	if (n->unfinished)
 		out__format(o, "%11" PRIu64 " unfinished: the end is not in the trace\n",
 			    n->unfinished);
+	put_around(o, n, &sum);
 	err = requests_table__time(o, report, &sum.time, &sum.path);
 	request_sum__deinit(&sum);
 	return err ? err : put_slowest(o, report, n);

@@ -145,6 +145,12 @@ static int put_path(struct json *j, const struct request_report *report,
 static int put_one(struct json *j, const struct request_report *report,
 		   const struct request_single *single, struct error *error)
 {
+	static const char *const begins[REQUEST_SOURCES] = {
+		[REQUEST_FROM_TASK] = "task",
+		[REQUEST_FROM_ARRIVAL] = "arrival",
+		[REQUEST_FROM_READY] = "runnable",
+		[REQUEST_FROM_READ] = "read",
+	};
 	struct trace_string name = requests__name(report->requests, single->name);
 	int err, late;
 
@@ -154,6 +160,9 @@ static int put_one(struct json *j, const struct request_report *report,
 	json__i64(j, "begin", single->begin);
 	json__i64(j, "end", single->end);
 	json__i64(j, "duration_ns", time_sub(single->end, single->begin));
+	json__i64(j, "before_handler_ns", single->before);
+	json__i64(j, "after_handler_ns", single->after);
+	json__string(j, "begin_at", begins[single->source]);
 	json__u64(j, "created_by", single->creator);
 	json__u64(j, "ended_by", single->g);
 	json__bool(j, "error", single->failed);

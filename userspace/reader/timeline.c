@@ -42,7 +42,8 @@ struct timeline {
 	uint64_t go_lost_to;   /* latest end of those that have begun; 0: none has */
 	uint64_t go_lost_from; /* the begin of that one */
 	bool in_loss;
-	uint64_t lost_from;	     /* see timeline__lost_from(), CLOCK_MONOTONIC */
+	uint64_t lost_from; /* see timeline__lost_from(), CLOCK_MONOTONIC */
+	struct request_times requests;
 	struct private_short shorts; /* of all generations so far */
 	uint64_t visits;	     /* of threads, because of losses: here and by callers */
 	bool late_items;	     /* see timeline__keep_late_items() */
@@ -70,6 +71,7 @@ void timeline__destroy(struct timeline *t)
 	kernel_threads__deinit(&t->threads);
 	free(t->lost.at);
 	free(t->go_lost.at);
+	request_times__deinit(&t->requests);
 	free(t);
 }
 
@@ -91,6 +93,11 @@ bool timeline__lossy(const struct timeline *t)
 const struct private_short *timeline__short(const struct timeline *t)
 {
 	return &t->shorts;
+}
+
+const struct request_times *timeline__requests(const struct timeline *t)
+{
+	return &t->requests;
 }
 
 uint64_t timeline__mono(const struct timeline *t, int64_t event_time)
@@ -323,6 +330,8 @@ static int begin_generation(struct timeline *t)
 	if (sync->sync->clock.known)
 		t->mono_offset = timeline__mono_offset(&sync->sync->clock);
 	err = read_private(t, sync->dictionary);
+	if (!err)
+		err = request_times__read(&t->requests, sync->dictionary);
 	if (!err)
 		err = kernel_reader__open(&t->kernel, sync->dictionary);
 	t->threads.waits = err > 0 && kernel_reader__has_waits(t->kernel);

@@ -11,6 +11,7 @@
 
 #include "format/kernel.h"
 #include "reader/reader.h"
+#include "reader/request_times.h"
 
 struct timeline;
 
@@ -68,6 +69,8 @@ bool timeline__has_kernel(const struct timeline *t); /* any item or thread so fa
 bool timeline__lossy(const struct timeline *t);
 /* The system calls that were left out of the generations so far; its min_ns is the highest, 0: none. */
 const struct private_short *timeline__short(const struct timeline *t);
+/* When the requests of the present generation arrived. Valid until the next EV_SYNC. */
+const struct request_times *timeline__requests(const struct timeline *t);
 /* CLOCK_MONOTONIC of an event's time; the same in our own traces. */
 uint64_t timeline__mono(const struct timeline *t, int64_t event_time);
 int64_t timeline__time(const struct timeline *t, uint64_t mono); /* the inverse */

@@ -76,6 +76,19 @@ static int write_losses(struct rewrite *r, struct buf *data)
 	return err;
 }
 
+static int write_requests(struct rewrite *r, struct buf *data)
+{
+	struct private_request request = {}, last = {};
+	struct outbuf requests = {};
+	int err = 0;
+
+	while (!err && private_read__request(data, &request))
+		err = private__append_request(&requests, &last, &request, NULL);
+	err = err ?: private__record(r->writer, PRIVATE_REQUESTS, requests.data, requests.len);
+	outbuf__deinit(&requests);
+	return err;
+}
+
 /* The bits of the event sets that are named in a list with commas. */
 static unsigned int sets_of(const char *names)
 {
@@ -160,6 +173,8 @@ static int write_record(struct rewrite *r, struct private_record *record)
 		return write_meta(r, &record->data);
 	case PRIVATE_LOSSES:
 		return write_losses(r, &record->data);
+	case PRIVATE_REQUESTS:
+		return write_requests(r, &record->data);
 	case PRIVATE_TABLE:
 		return write_table(r);
 	case PRIVATE_ALIGNMENT:

@@ -283,6 +283,8 @@ int boundary__close(struct sequencer *s, uint64_t time)
 
 	if (!err)
 		err = private__kernel(s->opts.writer, s->kernel.writer);
+	if (!err)
+		err = open_requests__end_generation(s);
 	if (!err && time / tick > s->out.last_time / tick) /* else its last event shows the end */
 		err = writer__end(s->opts.writer, time);
 	return err ? err : writer__close(s->opts.writer);

@@ -265,6 +265,7 @@ static void bind_goroutine(struct goroutine *g, uint32_t state, struct thread *t
 		return;
 	}
 	g->state = state;
+	g->in_network = state == GO_WAITING;
 	if (state == GO_RUNNING || state == GO_SYSCALL) {
 		g->m = t;
 		t->g = g;

@@ -214,7 +214,8 @@ static struct gt_record *queue__record(const struct queue *q, size_t entry)
 
 static bool is_hit(const struct gt_record *rec)
 {
-	return rec->kind && rec->kind != GT_SAMPLE && !gt_kind_is_kernels(rec->kind);
+	return rec->kind && rec->kind != GT_SAMPLE && rec->kind != GT_SOCKET &&
+	       !gt_kind_is_kernels(rec->kind);
 }
 
 int merge__add(struct merge *m, unsigned int ring, const struct gt_record *rec, size_t size)

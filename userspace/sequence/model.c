@@ -93,6 +93,7 @@ static struct goroutine *goroutine__alloc(struct sequencer *s)
 
 static void goroutine__free(struct sequencer *s, struct goroutine *g)
 {
+	free(g->served);
 	g->m = (void *)s->model.free;
 	s->model.free = g;
 	ASAN_POISON_MEMORY_REGION(g, sizeof(*g));
@@ -241,6 +242,7 @@ void model__deinit(struct sequencer *s)
 	for (size_t i = 0; map__next(&s->model.by_id, &i, &value);) {
 		open_regions__free(s, value);
 		stacks__let_go(s->stacks, ((struct goroutine *)value)->parked);
+		free(((struct goroutine *)value)->served);
 	}
 	free(s->user.task_named);
 	labels__deinit(s);

@@ -62,11 +62,12 @@ struct goroutine {
 	uint32_t saved;	   /* generation at whose start `start_*` were saved */
 	uint32_t start_tid;
 	uint8_t start_state;
-	uint8_t state;	/* enum trace_go_status, 0: ended */
-	uint8_t reason; /* while it waits: model__reason(); 0: unknown */
-	bool gc_worker; /* unblocked as a GC mark worker of its P */
-	bool in_stw;	/* its STW range cannot be closed any more: no other is opened */
-	bool in_assist; /* its mark assist range is open */
+	uint8_t state;	 /* enum trace_go_status, 0: ended */
+	uint8_t reason;	 /* while it waits: model__reason(); 0: unknown */
+	bool gc_worker;	 /* unblocked as a GC mark worker of its P */
+	bool in_stw;	 /* its STW range cannot be closed any more: no other is opened */
+	bool in_assist;	 /* its mark assist range is open */
+	bool in_network; /* it waits for the network, or, since before the window, for anything */
 	/* resync.c */
 	uint8_t seen;	    /* in which snapshots of the pair: bits 0 and 1 */
 	uint8_t seen_state; /* state in the first one */
@@ -75,6 +76,10 @@ struct goroutine {
 	uint64_t last_record;	   /* time of the latest record about it */
 	uint64_t first_seen;	   /* when it was added to the model */
 	uint64_t earliest_pending; /* time of the first held record that does not fit; 0: none */
+	/* state_request.c */
+	uint64_t
+		network_ready; /* when it was made runnable after a wait for the network; 0: never */
+	struct served *served; /* NULL: it has read no connection and served no request */
 };
 
 struct proc {

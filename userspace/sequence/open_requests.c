@@ -8,6 +8,7 @@
 #include "lib/hash.h"
 #include "sequence/open_regions.h"
 #include "sequence/sequencer_impl.h"
+#include "writer/private_write.h"
 
 static void list(struct open_requests *requests, struct request *r)
 {
@@ -147,8 +148,31 @@ void open_requests__resolve_all(struct sequencer *s)
 		open_requests__resolve(s, s->requests.unnamed);
 }
 
+void open_requests__note_time(struct sequencer *s, const struct private_request *time)
+{
+	struct open_requests *r = &s->requests;
+	int err = private__append_request(&r->times, &r->last_time, time, NULL);
+
+	if (err)
+		s->error = err;
+}
+
+int open_requests__end_generation(struct sequencer *s)
+{
+	struct open_requests *r = &s->requests;
+	int err = 0;
+
+	if (r->times.len)
+		err = private__record(s->opts.writer, PRIVATE_REQUESTS, r->times.data,
+				      r->times.len);
+	r->times.len = 0;
+	r->last_time = (struct private_request){};
+	return err;
+}
+
 /* The requests belong to regions, which are freed before. */
 void open_requests__deinit(struct open_requests *requests)
 {
+	outbuf__deinit(&requests->times);
 	map__deinit(&requests->names);
 }

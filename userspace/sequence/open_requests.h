@@ -14,10 +14,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/private.h"
 #include "gotrace/request.h"
 #include "lib/map.h"
+#include "lib/outbuf.h"
 #include "names/request_names.h"
 
+struct gt_record;
 struct sequencer;
 struct text;
 
@@ -36,6 +39,17 @@ struct open_requests {
 	struct map names; /* their permanent string ids, by hash */
 	uint32_t max;	  /* of them; further ones are "other" */
 	struct request *unnamed;
+	struct outbuf times; /* of the open generation, encoded: PRIVATE_REQUESTS */
+	struct private_request last_time;
+};
+
+/* What is known of a goroutine that reads a connection, from which requests may come. */
+struct served {
+	uint64_t connection; /* that it reads outside of requests, as records number it; 0: none */
+	/* Of what has been read for the next request, when the first and the last byte came; or 0. */
+	uint64_t arrived, latest;
+	uint64_t ended;	  /* when the handler of its last request ended; 0: it had none */
+	uint64_t writing; /* the task of that one, until the connection is read again; 0: none */
 };
 
 /*
@@ -54,6 +68,11 @@ uint32_t open_requests__id(const struct request *r);
 /* Gives it its name, if it has none yet. */
 void open_requests__resolve(struct sequencer *s, struct request *r);
 void open_requests__resolve_all(struct sequencer *s); /* before a generation is closed */
+/* A record of kind GT_SOCKET, of a connection; see state_request.c. */
+void open_requests__socket(struct sequencer *s, const struct gt_record *rec);
+/* Adds a time of a request to the generation. */
+void open_requests__note_time(struct sequencer *s, const struct private_request *time);
+int open_requests__end_generation(struct sequencer *s); /* writes these times; 0 or an error */
 void open_requests__deinit(struct open_requests *requests);
 
 #endif

@@ -188,6 +188,10 @@ static void handle_record(struct sequencer *s, const struct gt_record *rec)
 		return;
 	if (rec->kind == GT_CPU_OFF || rec->kind == GT_CPU_ON)
 		state__switched(s, rec);
+	if (rec->kind == GT_SOCKET) {
+		open_requests__socket(s, rec);
+		return;
+	}
 	if (gt_kind_is_kernels(rec->kind)) {
 		s->error = s->kernel.off ? 0 : kernel_events__record(s, rec, true);
 		return;
@@ -246,7 +250,8 @@ static int resolve(struct sequencer *s, const struct gt_record **rec, size_t n)
 		else if (rec[i]->kind == GT_PLUGINS_PROBED && rec[i]->object >= mapped)
 			mapped = 0;
 		else if (!mapped && !gt_kind_is_kernels(rec[i]->kind) &&
-			 rec[i]->kind != GT_RECORDED && rec[i]->kind != GT_PLUGIN)
+			 rec[i]->kind != GT_RECORDED && rec[i]->kind != GT_PLUGIN &&
+			 rec[i]->kind != GT_SOCKET)
 			go[ngo++] = rec[i];
 	}
 	err = initial__resolve(s, go, ngo);

@@ -10,9 +10,12 @@
  */
 #include "sequence/open_regions.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "sequence/boundary.h"
+#include "sequence/sequencer_impl.h"
 
 #define STATUS_DEFAULT 200 /* net/http writes it if the handler has not set one */
 #define STATUS_MAX     999
@@ -108,6 +111,112 @@ static void end_request(struct step *st, uint32_t found)
 		open_regions__end(st, r, 0);
 }
 
+/* ---- from the arrival to the answer ---- */
+
+/* NULL: no memory (s->error is set). */
+static struct served *served__get(struct sequencer *s, struct goroutine *g)
+{
+	if (!g->served)
+		g->served = calloc(1, sizeof(*g->served));
+	if (!g->served)
+		s->error = -ENOMEM;
+	return g->served;
+}
+
+static void note(struct sequencer *s, const struct goroutine *g, uint64_t task,
+		 enum private_request_what what, uint64_t time)
+{
+	open_requests__note_time(s, &(struct private_request){ task, g->id, time, (uint8_t)what });
+}
+
+/*
+ * What is read while the handler runs is the body of its request, and what came before the handler
+ * ended is the rest of that: the arrival of a request that a client has sent before the answer to the
+ * last one is known only if another goroutine has read it meanwhile.
+ */
+static void note_read(struct served *served, const struct gt_socket *socket, bool own)
+{
+	if (own && socket->connection != served->connection) {
+		served->connection = socket->connection;
+		served->arrived = 0;
+	}
+	if (socket->connection != served->connection || !socket->arrived ||
+	    (own && socket->arrived < served->ended))
+		return;
+	if (!served->arrived)
+		served->arrived = socket->arrived;
+	served->latest = socket->arrived;
+}
+
+/* Its object is the goroutine that reads the connection, which another one may have read ahead of it. */
+void open_requests__socket(struct sequencer *s, const struct gt_record *rec)
+{
+	const struct gt_socket *socket = (const void *)(rec + 1);
+	struct goroutine *g = map__get(&s->model.by_addr, rec->object);
+	bool own = socket->what == GT_SOCKET_READ;
+	struct served *served;
+
+	if (socket->what >= GT_SOCKET_WHATS || socket->arrived > rec->time) {
+		s->stats.dropped++;
+		return;
+	}
+	served = g ? served__get(s, g) : NULL;
+	if (!served)
+		return;
+	if (socket->what == GT_SOCKET_WROTE) {
+		if (served->writing && socket->connection == served->connection)
+			note(s, g, served->writing, REQUEST_ANSWERED, rec->time);
+		return;
+	}
+	if (own && find_request(g, GT_PRESET_HTTP))
+		return;
+	if (own)
+		served->writing = 0;
+	if (socket->bytes)
+		note_read(served, socket, own);
+}
+
+/*
+ * When the request of the step's goroutine, whose task begins, arrived. The first one of a connection
+ * with TLS is what came last before it: the handshake came first.
+ */
+static void note_arrival(struct step *st, const struct gt_request *rec, uint64_t task)
+{
+	bool tls = rec->number && rec->number != GT_REQUEST_NO_NUMBER;
+	struct goroutine *g = st->t->g;
+	struct served *served = served__get(st->s, g);
+	enum private_request_what what = REQUEST_ARRIVED;
+	uint64_t time;
+
+	if (!served)
+		return;
+	time = tls && !served->ended ? served->latest : served->arrived;
+	if (!served->arrived) {
+		what = g->network_ready > served->ended ? REQUEST_READY : REQUEST_READ;
+		time = what == REQUEST_READY	 ? g->network_ready :
+		       served->ended		 ? served->ended :
+		       g->first_seen > st->s->t0 ? g->first_seen :
+						   0;
+	}
+	if (time && time <= st->time)
+		note(st->s, g, task, what, time);
+	served->arrived = served->latest = served->writing = 0;
+}
+
+/* `answers`: its handler has returned, and its answer may still have to be written. */
+static void note_end(struct step *st, const struct open_region *open, bool answers)
+{
+	struct served *served =
+		open->request->preset == GT_PRESET_HTTP ? served__get(st->s, st->t->g) : NULL;
+
+	if (!served)
+		return;
+	served->ended = st->time;
+	served->writing = answers ? open->task : 0;
+}
+
+/* ---- steps ---- */
+
 static enum apply_result request_begins(struct step *st, const struct gt_request *rec)
 {
 	struct open_region region = { .depth = rec->depth,
@@ -120,8 +229,13 @@ static enum apply_result request_begins(struct step *st, const struct gt_request
 	if (find_request(g, rec->preset))
 		return DONE; /* a call on behalf of the same request */
 	region.request = open_requests__add(st->s, rec->preset, rec->text, st->time);
-	if (!region.request || open_regions__begin(st, &region, 0))
+	if (!region.request)
 		return DONE;
+	if (open_regions__begin(st, &region, 0)) {
+		if (rec->preset == GT_PRESET_HTTP)
+			note_arrival(st, rec, open_regions__task(g));
+		return DONE;
+	}
 	open_requests__remove(st->s, region.request);
 	return step__drop(st);
 }
@@ -135,6 +249,7 @@ static enum apply_result request_ends(struct step *st, const struct gt_request *
 	if (!open->request->part[REQUEST_BETTER])
 		open_requests__name(st->s, open->request, rec->text[0], st->time);
 	log_outcome(st, rec, open);
+	note_end(st, open, true);
 	end_request(st, found);
 	return DONE;
 }
@@ -149,6 +264,7 @@ static void end_unfinished(struct step *st, uint32_t found)
 
 	if (!open->request->is_taken)
 		write_log(st, open->task, "error", "the handler did not return");
+	note_end(st, open, false);
 	end_request(st, found);
 }
 

@@ -8,6 +8,9 @@
  * and writer/writer.c.
  */
 #include "sequence/transition.h"
+
+#include <string.h>
+
 #include "sequence/boundary.h"
 #include "sequence/members.h"
 #include "sequence/sequencer_impl.h"
@@ -154,6 +157,7 @@ void go__block(struct sequencer *s, struct thread *t, uint64_t time, const char 
 	EMIT(s, t, time, EV_GO_BLOCK, text(s, why), stack);
 	leave_worker(t);
 	go__set(s, g, GO_WAITING, NULL);
+	g->in_network = !strcmp(why, "network");
 	if (s->opts.between) /* a file may begin meanwhile */
 		g->reason = model__reason(s, why);
 }
@@ -162,6 +166,9 @@ void go__unblock(struct sequencer *s, struct thread *t, uint64_t time, struct go
 		 uint32_t stack)
 {
 	EMIT(s, t, time, EV_GO_UNBLOCK, g->id, boundary__g_seq(s, g), stack);
+	if (g->in_network)
+		g->network_ready = time;
+	g->in_network = false;
 	go__set(s, g, GO_RUNNABLE, NULL);
 }
 

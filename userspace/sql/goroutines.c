@@ -199,8 +199,9 @@ static int step(void *producer, const struct timeline *t, const struct timeline_
 		struct error *error)
 {
 	const struct producer *p = producer;
+	int err = p->requests ? requests__pass(p->requests, t, step, error) : 0;
 
-	return p->shared ? 0 : latency__step(p->latency, t, step, error);
+	return err || p->shared ? err : latency__step(p->latency, t, step, error);
 }
 
 static int finish(void *producer, struct error *error)

@@ -23,7 +23,8 @@
 
 static struct {
 	int attach_error, iter_error, stale_errno;
-	bool no_btf;
+	bool no_btf, sockets;
+	int link_error;
 	const char *missing; /* of the kernel's types */
 	char order[64];	     /* what was attached, a letter each */
 	unsigned int detached;
@@ -54,6 +55,14 @@ int access(const char *path, int mode)
 struct btf *btf__load_vmlinux_btf(void)
 {
 	return (struct btf *)&t;
+}
+
+struct bpf_link *bpf_program__attach(const struct bpf_program *program)
+{
+	assert_memory_equal(program->name, "socket_", 7);
+	attached('s');
+	errno = t.link_error;
+	return t.link_error ? NULL : (struct bpf_link *)&t;
 }
 
 STUB_VOID(btf__free, (struct btf *))
@@ -217,7 +226,7 @@ FIXTURE(set_up, tear_down)
 
 static int open_for(unsigned int sets)
 {
-	const struct gt_config config = { .tgid = 42 };
+	const struct gt_config config = { .tgid = 42, .syscall_at = t.sockets };
 	const struct gt_pid_ns pid_ns = { .level = t.level };
 
 	kernel_probes__destroy(t.k);
@@ -225,7 +234,7 @@ static int open_for(unsigned int sets)
 	t.order[0] = t.err.text[0] = 0;
 	memset(t.order, 0, sizeof(t.order));
 	t.reads = 0;
-	return kernel_probes__open(&t.k, &config, &pid_ns, NULL, sets, &t.err);
+	return kernel_probes__open(&t.k, &config, &pid_ns, NULL, sets, t.sockets, &t.err);
 }
 
 static int attach_for(unsigned int sets)
@@ -245,6 +254,11 @@ static void assert_error(int got, int code, const char *text)
 
 /* ---- tests ---- */
 
+static bool is_of_sockets(const struct bpf_program *p)
+{
+	return !strncmp(p->name, "socket_", 7);
+}
+
 TEST(programs_of_sets)
 {
 	for (unsigned int sets = 0; sets < 4; sets++) {
@@ -253,7 +267,7 @@ TEST(programs_of_sets)
 			const struct bpf_program *p = &fake.program[i];
 			bool fault = !strncmp(p->name, "fault_", 6);
 
-			if (!strcmp(p->name, "thread_ends")) {
+			if (!strcmp(p->name, "thread_ends") || is_of_sockets(p)) {
 				assert_false(p->autoload);
 				continue;
 			}
@@ -270,7 +284,42 @@ TEST(in_a_pid_namespace)
 	assert_int_equal(open_for(KERNEL), 0);
 	for (unsigned int i = 0; i < fake.programs; i++)
 		assert_true(fake.program[i].autoload ||
-			    !strncmp(fake.program[i].name, "fault_", 6));
+			    !strncmp(fake.program[i].name, "fault_", 6) ||
+			    is_of_sockets(&fake.program[i]));
+}
+
+static unsigned int socket_programs(void)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < fake.programs; i++)
+		n += is_of_sockets(&fake.program[i]) && fake.program[i].autoload;
+	return n;
+}
+
+/* They are not needed: what the kernel lacks or refuses is not an error. */
+TEST(sockets)
+{
+	t.sockets = true;
+	assert_int_equal(attach_for(KERNEL), 0);
+	assert_int_equal(socket_programs(), 4);
+	assert_string_equal(t.order, "pssssi");
+	kernel_probes__select(t.k, 0);
+	memset(t.order, 0, sizeof(t.order));
+	kernel_probes__select(t.k, KERNEL);
+	assert_int_equal(kernel_probes__attach(t.k, &t.err), 0);
+	assert_string_equal(t.order, "pi"); /* they stay attached */
+	t.link_error = EPERM;
+	assert_int_equal(attach_for(KERNEL), 0);
+	assert_string_equal(t.order, "psi");
+	t.link_error = 0;
+	t.missing = "btf_trace_sk_data_ready";
+	assert_int_equal(attach_for(KERNEL), 0);
+	assert_int_equal(socket_programs(), 0);
+	t.missing = NULL;
+	t.sockets = false;
+	assert_int_equal(open_for(KERNEL), 0);
+	assert_int_equal(socket_programs(), 0);
 }
 
 /* The ends of faults before their begins; what threads do last, when their changes are seen. */
@@ -316,6 +365,7 @@ TEST(skipped_programs)
 	assert_int_equal(lost[GT_SYS_EXIT], 2 * number_of("sys_exit"));
 	assert_int_equal(lost[GT_THREAD],
 			 2 * (number_of("task_newtask") + number_of("task_rename")));
+	assert_int_equal(lost[GT_SOCKET], 0); /* they are not loaded */
 	memset(lost, 0, sizeof(lost));
 	t.skipped = -EPERM;
 	kernel_probes__forget_skipped(t.k);

@@ -62,7 +62,7 @@ TEST(losses)
 	assert_int_equal(rawfile__lost(raw, GT_KIND_END, 5), 0);
 	assert_int_equal(rawfile__lost(raw, UINT32_MAX, 5), 0);
 	assert_int_equal(rawfile__lost(raw, GT_KIND_END - 1, 6), 0);
-	PLAYS(from_memory(), "lost 63 6");
+	PLAYS(from_memory(), "lost 64 6");
 }
 
 /*

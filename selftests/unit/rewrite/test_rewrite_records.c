@@ -72,7 +72,8 @@ static void plant_texts(void)
 
 static const char *planted_trace(void)
 {
-	static const uint64_t numbers[] = { 11, 22, 33, 44, 55 }, clock[] = { 11, 1, 33, 44, 55 };
+	static const uint64_t numbers[] = { 11, 22, 33, 44, 55 }, clock[] = { 11, 1, 33, 44, 55 },
+			      times[] = { 0, 14, 2, 1000, 3, 0, 0, 500 };
 	const char *path = scratch("planted");
 
 	start_at(path, 25, 1);
@@ -86,6 +87,7 @@ static const char *planted_trace(void)
 	plant(PRIVATE_SHORT, numbers, 5);
 	plant(PRIVATE_HOST_CLOCK, clock, 5);
 	plant(PRIVATE_CPU_SAMPLES, numbers, 3);
+	plant(PRIVATE_REQUESTS, times, 8);
 	plant(PRIVATE_KIND_END, numbers, 5);
 	plant_table();
 	plant_texts();
@@ -192,6 +194,23 @@ TEST(losses_remain)
 	assert_int_equal(loss.count, 22);
 	assert_int_equal(loss.from, 33);
 	assert_int_equal(loss.to, 33 + 44);
+}
+
+TEST(times_of_requests_remain)
+{
+	struct buf data = record_of(anonymous(planted_trace()), PRIVATE_REQUESTS);
+	struct private_request request = {};
+
+	assert_true(private_read__request(&data, &request));
+	assert_int_equal(request.what, REQUEST_ARRIVED);
+	assert_int_equal(request.task, 7);
+	assert_int_equal(request.g, 1);
+	assert_int_equal(request.time, 500);
+	assert_true(private_read__request(&data, &request));
+	assert_int_equal(request.what, REQUEST_ANSWERED);
+	assert_int_equal(request.task, 7);
+	assert_int_equal(request.time, 750);
+	assert_false(private_read__request(&data, &request));
 }
 
 TEST(versions_and_sets_remain)

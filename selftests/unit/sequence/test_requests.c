@@ -5,6 +5,7 @@
  * state_request.c.
  */
 #include "unit/test.h"
+#include "format/private_read.h"
 #include "names/request_names.h"
 #include "sequence/places.h"
 #include "sequence/sequencer_impl.h"
@@ -260,4 +261,141 @@ TEST(invalid)
 		     &(struct gt_request){ .depth = 100, .preset = GT_PRESETS });
 	expect("");
 	assert_int_equal(stats()->dropped, 4);
+}
+
+/* ---- arrival and answer ---- */
+
+#define CONNECTION 77
+#define OTHER	   78
+#define NETWORK	   2		   /* block reason of Go 1.25 */
+#define AT(ago)	   (m.now - (ago)) /* before the next record */
+
+RECORD(socket, , unsigned int g, enum gt_socket_what what, uint64_t connection, uint64_t arrived,
+       uint32_t bytes)
+{
+	machine_give(tid, GT_SOCKET, G(g), 0,
+		     &(struct gt_socket){ connection, arrived, bytes, what });
+}
+
+#define READS(ago)	socket(1, 1, GT_SOCKET_READ, CONNECTION, AT(ago), 90)
+#define READS_NOTHING() socket(1, 1, GT_SOCKET_READ, CONNECTION, 0, 0)
+#define WRITES()	socket(1, 1, GT_SOCKET_WROTE, CONNECTION, 0, 100)
+
+/* The times of requests in the last private data, each as the task, what, and since the start. */
+static void expect_times(const char *want)
+{
+	struct private_request request = {};
+	char got[1000] = "";
+	struct buf data;
+
+	flush();
+	assert_int_equal(sequencer__end_generation(m.seq), 0);
+	data = buf__make(m.writer.private, m.writer.private_len);
+	buf__skip(&data, PRIVATE_PREFIX_LEN);
+	if (!m.writer.private_len || buf__uleb(&data) != PRIVATE_REQUESTS)
+		data = buf__make(NULL, 0);
+	buf__skip(&data, buf__left(&data) ? 2 : 0);
+	while (private_read__request(&data, &request)) {
+		assert_int_equal(request.g, 1);
+		sprintf(got + strlen(got), "%d %d %d\n", (int)(request.task - (1ull << 48)),
+			request.what, (int)(request.time - machine_t0));
+	}
+	assert_int_equal(buf__left(&data), 0);
+	assert_string_equal(got, want);
+}
+
+/* Records are 1000 ns apart; the first one after serving() is at 4000 ns. */
+TEST(arrives_and_is_answered)
+{
+	uint64_t from;
+
+	serving();
+	from = m.now;
+	READS(300); /* of the header, of which a part comes later */
+	READS(50);
+	BEGIN(100);
+	READS(10); /* the body */
+	WRITES();
+	END(200);
+	WRITES();
+	WRITES();
+	READS_NOTHING();
+	WRITES(); /* of nothing that was asked for: TLS ends */
+	assert_int_equal(from - machine_t0, 4000);
+	expect_times("1 0 3700\n1 3 10000\n1 3 11000\n");
+}
+
+/* Idle time before a request does not count, and neither does what another connection does. */
+TEST(kept_alive)
+{
+	serving();
+	READS(300);
+	BEGIN(100);
+	END(200);
+	READS_NOTHING();
+	m.now += 100000;
+	socket(1, 1, GT_SOCKET_AHEAD, OTHER, AT(5), 10);
+	READS(20);
+	BEGIN(100);
+	socket(1, 1, GT_SOCKET_READ, OTHER, AT(5), 10);	     /* a database */
+	socket(1, 1, GT_SOCKET_AHEAD, CONNECTION, AT(7), 1); /* of the next request */
+	END(200);
+	socket(1, 1, GT_SOCKET_WROTE, OTHER, 0, 10);
+	WRITES();
+	READS(1); /* the rest of it */
+	BEGIN(100);
+	END(200);
+	READS(3500); /* the rest of a body, which came before the handler ended */
+	BEGIN(100);
+	expect_times("1 0 3700\n2 0 108980\n2 3 115000\n3 0 111993\n4 2 118000\n");
+}
+
+/* Without its arrival: when the goroutine was made runnable, or else could read it. */
+TEST(without_arrival)
+{
+	serving();
+	p_start(2, 1);
+	execute(2, 2);
+	park(1, 1, NETWORK);
+	ready(2, 1);
+	execute(1, 1);
+	socket(1, 1, GT_SOCKET_READ, CONNECTION, 0, 90);
+	BEGIN(100);
+	END(200);
+	socket(1, 1, GT_SOCKET_READ, CONNECTION, 0, 90);
+	BEGIN(100);
+	park(1, 1, NETWORK); /* the handler waits */
+	ready(2, 1);
+	execute(1, 1);
+	END(200);
+	BEGIN(100);
+	expect_times("1 1 7000\n2 2 11000\n3 2 17000\n");
+}
+
+/* With TLS the handshake comes first. */
+TEST(after_a_handshake)
+{
+	serving();
+	READS(300);
+	READS(20);
+	step(1, GT_REQUEST_BEGINS, 100, GET, USERS, 0x1234);
+	END(200);
+	READS_NOTHING();
+	READS(40);
+	READS(20);
+	step(1, GT_REQUEST_BEGINS, 100, GET, USERS, 0x1234);
+	expect_times("1 0 4980\n2 0 8960\n");
+}
+
+TEST(corrupt_socket_records)
+{
+	serving();
+	socket(1, 1, GT_SOCKET_WHATS, CONNECTION, 0, 1);
+	READS(-1);
+	socket(1, 3, GT_SOCKET_READ, CONNECTION, 1, 1);
+	socket(1, 9, GT_SOCKET_READ, CONNECTION, 1, 1); /* no goroutine */
+	socket(1, 1, GT_SOCKET_WROTE, CONNECTION, 0, 1);
+	flush();
+	assert_int_equal(stats()->dropped, 2);
+	expect_times("");
 }

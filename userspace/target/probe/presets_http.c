@@ -23,11 +23,23 @@
 #define PACKAGE	      RELEASE(27, 0)
 #define PATTERN_SINCE 23 /* Request.Pattern */
 
-enum { METHOD, URL, PATTERN, PATH, RESPONSE_REQ, RESPONSE_STATUS, H2_STATE, H2_REQ, H2_STATUS };
+enum {
+	METHOD,
+	URL,
+	TLS,
+	PATTERN,
+	PATH,
+	RESPONSE_REQ,
+	RESPONSE_STATUS,
+	H2_STATE,
+	H2_REQ,
+	H2_STATUS
+};
 
 static const struct preset_member members[] = {
 	{ METHOD, "net/http.Request", "Method", FIRST, LAST, 0 },
 	{ URL, "net/http.Request", "URL", FIRST, LAST, 16 },
+	{ TLS, "net/http.Request", "TLS", FIRST, LAST, 208 },
 	{ PATTERN, "net/http.Request", "Pattern", RELEASE(PATTERN_SINCE, 0), LAST, 232 },
 	{ PATH, "net/url.URL", "Path", FIRST, LAST, 56 },
 	{ RESPONSE_REQ, "net/http.response", "req", FIRST, LAST, 8 },
@@ -51,7 +63,7 @@ static const struct preset_func funcs[] = {
 	  UNTIL,
 	  true,
 	  { { ARG4, .path = { METHOD + 1 } }, { ARG4, .path = { URL + 1, PATH + 1 } } },
-	  {} },
+	  { ARG4, .size = 8, .path = { TLS + 1 } } },
 	/* (f HandlerFunc) ServeHTTP(w ResponseWriter, r *Request) */
 	{ "net/http.HandlerFunc.ServeHTTP",
 	  GT_REQUEST_NAMED,

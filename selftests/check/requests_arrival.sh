@@ -1,0 +1,76 @@
+#!/bin/bash
+# When requests begin and end (record --requests http): their durations are those that a client with blocking sockets
+# measures, also if the handler begins late, because the world is stopped or the only P is busy.
+# depends on: Makefile bpf include userspace selftests/reference selftests/targets
+. "$(dirname "$0")/../lib.sh"
+. selftests/record.lib.sh
+
+export GODEBUG=asyncpreemptoff=1
+
+# Our figures differ from those of the client by at most what it needs for a round trip itself, and a share or a time: a sum
+# by 3 %, a quantile by 10 % or 100 us.
+within='
+	def near($ours; $its; $own; $share; $least): ($its - $ours) as $d |
+		$d <= $own + ([$its * $share, $least] | max) and -$d <= ([$its * $share, $least] | max);
+	near(.ours.sum; .client.sum; .client.own * .client.count; 0.03; 0) and
+	near(.ours.p50; .client.p50; .client.own; 0.1; 100000) and
+	near(.ours.p99; .client.p99; .client.own; 0.1; 100000)'
+
+# CASE [ARGUMENT...]
+arriving()
+{
+	record_target arriving "$ORACLE_GO" "--requests http" -case "$1" "${@:2}" && check_trace "$RECORDED" || return 1
+	build/gotrace requests --json "$RECORDED" | jq -c --slurpfile client "$tmp/arriving.done" '.requests[0] | {
+		ours: {count, sum: .total_ns, p50: .p50_ns, p99: .p99_ns, before_handler_ns, after_handler_ns, begin_at},
+		client: $client[0] }' >"$tmp/both.json"
+	note "$*: $(cat "$tmp/both.json")"
+	jq -e ".ours.count == .client.count and .ours.begin_at.arrival == .ours.count and ($within)" \
+		"$tmp/both.json" >/dev/null
+}
+
+# BEGINS [ARGUMENT...]: without system calls reads are not those of goroutines, and a request begins when its goroutine was
+# made runnable, was created, or ended the task before, whatever was last. The difference is within the ticks and 1 ms.
+polled()
+{
+	record_target arriving "$ORACLE_GO" "--requests http --events sched,gc,user" -case quiet "${@:2}" && check_trace "$RECORDED" ||
+		return 1
+	build/gotrace events --json --type UserTaskBegin,UserTaskEnd,GoUnblock,GoCreate "$RECORDED" | jq -n '
+		reduce inputs as $e ({ before: 0 };
+			if $e.event == "UserTaskBegin" then .before += $e.time - .last[$e.g | tostring]
+			else .last[$e.goroutine // $e.g | tostring] = $e.time end) | .before' >"$tmp/before"
+	build/gotrace requests --json "$RECORDED" | jq -c '.requests[0] | { count, before_handler_ns, begin_at, after_handler_ns }' \
+		>"$tmp/ours.json"
+	note "$(cat "$tmp/ours.json") before: $(cat "$tmp/before")"
+	jq -e --slurpfile before "$tmp/before" ".begin_at.$1 * 100 >= .count * 95 and .after_handler_ns == 0 and .begin_at.arrival == 0 and
+		(.before_handler_ns - \$before[0] | . * . <= 1e12)" "$tmp/ours.json"
+}
+
+# Calls of a function: tasks of which nothing else is known.
+called()
+{
+	record_target arriving "$ORACLE_GO" "--task main.score" -n 20 && check_trace "$RECORDED" &&
+		build/gotrace requests --json "$RECORDED" | jq -e '.requests[0] | .count == 20 and .begin_at.task == 20 and
+			.begin_at.arrival + .begin_at.runnable + .begin_at.read + .before_handler_ns + .after_handler_ns == 0'
+}
+
+# The slowest request alone has the times of the sum, if it is the only one.
+single()
+{
+	record_target arriving "$ORACLE_GO" "--requests http" -n 1 && check_trace "$RECORDED" &&
+		build/gotrace requests --worst 1 --json "$RECORDED" | jq -e '.requests[0] as $all | .worst[0] |
+			.begin_at == "arrival" and .duration_ns == $all.total_ns and .end - .begin == .duration_ns and
+			.before_handler_ns == $all.before_handler_ns and .after_handler_ns == $all.after_handler_ns and
+			.before_handler_ns > 0 and .after_handler_ns > 0'
+}
+
+ktap_start
+for new in ${NEW-"" -new}; do
+	for case in quiet stw busy idle; do
+		try "$case $new: durations are what the client waits" arriving "$case" -n 300 $new
+	done
+done
+try "without the kernel's arrival, kept alive" polled runnable
+try "without the kernel's arrival, a connection each" polled read -new
+try "other tasks" called
+try "one request" single
+ktap_end

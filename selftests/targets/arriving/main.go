@@ -1,0 +1,185 @@
+// Arriving is an HTTP server whose requests wait before their handlers begin, and a client that measures
+// how long it waits for each of its requests.
+//
+//	arriving [-case NAME] [-n N] [-new]
+//	arriving -ask ADDRESS [-n N] [-new]
+//
+// Cases: quiet; stw (the world is stopped again and again, while a goroutine computes that cannot be
+// preempted for about 20 ms); busy (other goroutines compute on the only P, 10 ms at a time); idle (the
+// client pauses for 20 ms before each request). The server executes itself with -ask, as a process of its
+// own. The client uses blocking system calls on a thread of its own: neither the runtime's poller nor
+// its scheduler is part of what it measures. That thread has real-time priority, if that is permitted, so
+// that the client does not wait for a CPU. With -new each request has a connection of its own; the
+// wait begins when that is established.
+//
+// Requires GODEBUG=asyncpreemptoff=1 for the case stw. It speaks the handshake of package protocol; the
+// done line is what the client prints: {"count":n,"sum":ns,"p50":ns,"p99":ns,"own":ns}, where own is the
+// median of a round trip between two threads of the client.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime"
+	"sort"
+	"strconv"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"gotrace-bpf/selftests/targets/internal/protocol"
+)
+
+var (
+	ask   = flag.String("ask", "", "be the client of the server at `ADDRESS`")
+	kind  = flag.String("case", "quiet", "what delays requests")
+	n     = flag.Int("n", 300, "requests")
+	isNew = flag.Bool("new", false, "a connection for each request")
+	pause = flag.Duration("pause", 3*time.Millisecond, "between two requests of the client")
+)
+
+func main() {
+	flag.Parse()
+	if *ask != "" {
+		client()
+		return
+	}
+	listener := protocol.Must(net.Listen("tcp", "127.0.0.1:0"))
+	http.HandleFunc("/score", score)
+	go http.Serve(listener, nil)
+	switch *kind {
+	case "stw":
+		go compute(30_000_000)
+		go stop()
+	case "busy":
+		runtime.GOMAXPROCS(1)
+		for i := 0; i < 4; i++ {
+			go compute(15_000_000)
+		}
+	case "idle":
+		*pause = 20 * time.Millisecond
+	}
+	protocol.Ready()
+	command := exec.Command(os.Args[0], "-ask", listener.Addr().String(), "-n", strconv.Itoa(*n),
+		"-pause", pause.String(), "-new="+strconv.FormatBool(*isNew))
+	command.Stderr = os.Stderr
+	out := protocol.Must(command.Output())
+	protocol.Done(json.RawMessage(out))
+}
+
+//go:noinline
+func score(w http.ResponseWriter, r *http.Request) {
+	w.Write([]byte("1"))
+}
+
+var sink int
+
+// Compute is not preempted within a round: it calls nothing.
+//
+//go:noinline
+func compute(rounds int) {
+	for {
+		s := 0
+		for i := 0; i < rounds; i++ {
+			s += i * i
+		}
+		sink = s
+		runtime.Gosched()
+	}
+}
+
+func stop() {
+	var m runtime.MemStats
+	for {
+		runtime.ReadMemStats(&m)
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func client() {
+	runtime.LockOSThread()
+	priority := int32(10)
+	syscall.Syscall(syscall.SYS_SCHED_SETSCHEDULER, 0, 1 /* SCHED_FIFO */, uintptr(unsafe.Pointer(&priority)))
+	address := protocol.Must(net.ResolveTCPAddr("tcp", *ask))
+	own := roundTrip()
+	waits := make([]int64, 0, *n)
+	fd := -1
+	for len(waits) < *n {
+		time.Sleep(*pause)
+		if fd < 0 {
+			fd = connect(address)
+		}
+		waits = append(waits, request(fd))
+		if *isNew {
+			protocol.Check(syscall.Close(fd))
+			fd = -1
+		}
+	}
+	sort.Slice(waits, func(i, j int) bool { return waits[i] < waits[j] })
+	sum := int64(0)
+	for _, wait := range waits {
+		sum += wait
+	}
+	protocol.Check(json.NewEncoder(os.Stdout).Encode(map[string]int64{
+		"count": int64(len(waits)), "sum": sum, "own": own,
+		"p50": share(waits, 50), "p99": share(waits, 99),
+	}))
+}
+
+// Share returns the shortest of the sorted times than which at least so many percent are not longer.
+func share(sorted []int64, percent int) int64 {
+	return sorted[(len(sorted)*percent+99)/100-1]
+}
+
+func connect(address *net.TCPAddr) int {
+	fd := protocol.Must(syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0))
+	to := &syscall.SockaddrInet4{Port: address.Port}
+	copy(to.Addr[:], address.IP.To4())
+	protocol.Check(syscall.Connect(fd, to))
+	return fd
+}
+
+var buffer [4096]byte
+
+// Request returns how long the client waits for the answer, which the server writes at once.
+func request(fd int) int64 {
+	text := []byte("GET /score HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	begin := time.Now()
+	protocol.Must(syscall.Write(fd, text))
+	protocol.Must(syscall.Read(fd, buffer[:]))
+	return int64(time.Since(begin))
+}
+
+// RoundTrip returns the median time in which another thread of the client answers a byte.
+func roundTrip() int64 {
+	var times []int64
+	listener := protocol.Must(net.Listen("tcp", "127.0.0.1:0"))
+	fds := make(chan int)
+	go func() {
+		runtime.LockOSThread()
+		file := protocol.Must(protocol.Must(listener.Accept()).(*net.TCPConn).File())
+		fd := int(file.Fd()) // blocking from now on
+		var b [1]byte
+		for {
+			if got, _ := syscall.Read(fd, b[:]); got != 1 {
+				return
+			}
+			syscall.Write(fd, b[:])
+		}
+	}()
+	go func() { fds <- connect(listener.Addr().(*net.TCPAddr)) }()
+	fd := <-fds
+	for i := 0; i < 101; i++ {
+		time.Sleep(time.Millisecond)
+		begin := time.Now()
+		protocol.Must(syscall.Write(fd, []byte("x")))
+		protocol.Must(syscall.Read(fd, buffer[:1]))
+		times = append(times, int64(time.Since(begin)))
+	}
+	sort.Slice(times, func(i, j int) bool { return times[i] < times[j] })
+	return times[len(times)/2]
+}
