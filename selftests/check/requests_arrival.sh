@@ -4,6 +4,8 @@
 # depends on: Makefile bpf include userspace selftests/reference selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
+. selftests/files.lib.sh
+. selftests/triggers.lib.sh
 
 export GODEBUG=asyncpreemptoff=1
 
@@ -63,6 +65,29 @@ single()
 			.before_handler_ns > 0 and .after_handler_ns > 0'
 }
 
+# The program whose clients wait longer is not better in any figure of its requests.
+compared()
+{
+	record_target arriving "$ORACLE_GO" "--requests http" -case quiet -n 300 && mv "$RECORDED" "$tmp/quiet.trace" &&
+		record_target arriving "$ORACLE_GO" "--requests http" -case stw -n 300 &&
+		build/gotrace diff --json "$tmp/quiet.trace" "$RECORDED" | jq -e '
+			[.figures[] | select(.group == "request" and .name == "GET /score")] |
+			all(.result != "better") and any(.figure == "mean" and .result == "worse")'
+}
+
+# TRIGGER SNAPSHOTS [ARGUMENT...]: whether there are snapshots because of it
+triggered()
+{
+	DIR=$tmp/flown
+	rm -rf "$DIR"
+	start_target arriving "$ORACLE_GO" "${@:3}" || return 1
+	start_background $GOTRACE flight -p "$TARGET_PID" -o "$DIR" --requests http --tail 100ms --trigger "$1"
+	recorder_is_live && tell_target start && expect_target done 120 && flown_to_the_end || return 1
+	causes >"$tmp/causes"
+	note "$1: $(grep -c 'request GET /score open for' "$tmp/causes") snapshots"
+	[ "$(grep -c 'request GET /score open for' "$tmp/causes" | sed 's/^[1-9].*/some/')" = "$2" ]
+}
+
 ktap_start
 for new in ${NEW-"" -new}; do
 	for case in quiet stw busy idle; do
@@ -73,4 +98,7 @@ try "without the kernel's arrival, kept alive" polled runnable
 try "without the kernel's arrival, a connection each" polled read -new
 try "other tasks" called
 try "one request" single
+try "diff" compared
+try "a trigger on requests that wait before their handlers" triggered request:8ms some -case stw -n 100
+try "the idle time of a connection meets no condition" triggered request:300ms 0 -case idle -pause 400ms -n 5
 ktap_end

@@ -16,6 +16,7 @@ static struct {
 	struct kernel_thread thread; /* each; its tid 0: unknown */
 	const char *start_function;  /* of each goroutine */
 	bool is_runtime;
+	uint64_t arrival;	  /* of each request; 0: unknown */
 	const char *request_name; /* of each request; NULL: none */
 } watched;
 
@@ -31,6 +32,8 @@ const struct kernel_thread *sequencer__thread(const struct sequencer *s, uint32_
 STUB(const struct sequencer_stats *, sequencer__stats, (const struct sequencer *), &watched.stats)
 STUB(uint64_t, sequencer__losses, (const struct sequencer *), watched.losses)
 STUB(uint64_t, sequencer__go_losses, (const struct sequencer *), watched.go_losses)
+
+STUB(uint64_t, sequencer__request_arrival, (const struct sequencer *), watched.arrival)
 
 size_t sequencer__request_name(const struct sequencer *s, uint64_t goid, uint64_t task, char *ret)
 {

@@ -382,6 +382,22 @@ int latency__so_far(struct latency *l, uint64_t goroutine, struct latency_stats 
 	return 1;
 }
 
+int latency__data_ready(struct latency *l, uint64_t goroutine)
+{
+	struct live *g = goroutine_tracker__find(&l->tracker, goroutine);
+	int err;
+
+	if (!g || g->go.state != GO_STATE_WAITING ||
+	    !trace_string__equals(latency__reason(l, g->kind), "network"))
+		return 0;
+	err = part__add(l, g);
+	if (!err)
+		err = naming__text_kind(&l->naming, LATENCY_DATA_READY, strlen(LATENCY_DATA_READY),
+					&g->go_kind);
+	g->kind = g->go_kind;
+	return err;
+}
+
 int64_t latency__now(const struct latency *l)
 {
 	return l->now;

@@ -174,6 +174,13 @@ int latency__finish(struct latency *l, struct error *error);
  */
 int latency__so_far(struct latency *l, uint64_t goroutine, struct latency_stats *ret);
 
+/*
+ * What the goroutine waits for on the network can be read now: if it waits for that, the rest of the
+ * wait has the reason LATENCY_DATA_READY. 0 or -ENOMEM.
+ */
+#define LATENCY_DATA_READY "network, data is ready"
+int latency__data_ready(struct latency *l, uint64_t goroutine);
+
 int64_t latency__now(const struct latency *l); /* the time of the last event or item */
 /* Reports the present slice of a goroutine, up to then. 0 or -ENOMEM. */
 int latency__flush(struct latency *l, uint64_t goroutine);

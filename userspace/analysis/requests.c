@@ -309,7 +309,9 @@ static int arrives(struct requests *r, const struct private_request *arrival, in
 	s->task[s->n++] = arrival->task;
 	request->source = sources[arrival->what];
 	latency__pass(r->latency, time);
-	err = request__hold(r, request, arrival->g, false);
+	if (r->paths && arrival->what == REQUEST_ARRIVED)
+		err = latency__data_ready(r->latency, arrival->g);
+	err = err ? err : request__hold(r, request, arrival->g, false);
 	if (err || request->first)
 		return err;
 	return arrival->task ? map__put(&s->unborn, arrival->g, (void *)(uintptr_t)arrival->task) :

@@ -39,6 +39,7 @@ struct open_requests {
 	struct map names; /* their permanent string ids, by hash */
 	uint32_t max;	  /* of them; further ones are "other" */
 	struct request *unnamed;
+	uint64_t begins;     /* when the request arrived whose task is being written; 0: unknown */
 	struct outbuf times; /* of the open generation, encoded: PRIVATE_REQUESTS */
 	struct private_request last_time;
 };

@@ -188,6 +188,9 @@ struct trace_string sequencer__start_function(const struct sequencer *s, uint64_
  */
 size_t sequencer__request_name(const struct sequencer *s, uint64_t goid, uint64_t task, char *ret);
 
+/* While the watch gets the begin of a task: when its request arrived; 0: unknown, or it is none. */
+uint64_t sequencer__request_arrival(const struct sequencer *s);
+
 bool sequencer__is_ready(const struct sequencer *s); /* the initial state is known */
 const struct sequencer_stats *sequencer__stats(const struct sequencer *s);
 

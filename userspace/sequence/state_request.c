@@ -123,12 +123,6 @@ static struct served *served__get(struct sequencer *s, struct goroutine *g)
 	return g->served;
 }
 
-static void note(struct sequencer *s, const struct goroutine *g, uint64_t task,
-		 enum private_request_what what, uint64_t time)
-{
-	open_requests__note_time(s, &(struct private_request){ task, g->id, time, (uint8_t)what });
-}
-
 /*
  * What is read while the handler runs is the body of its request, and what came before the handler
  * ended is the rest of that: the arrival of a request that a client has sent before the answer to the
@@ -165,7 +159,9 @@ void open_requests__socket(struct sequencer *s, const struct gt_record *rec)
 		return;
 	if (socket->what == GT_SOCKET_WROTE) {
 		if (served->writing && socket->connection == served->connection)
-			note(s, g, served->writing, REQUEST_ANSWERED, rec->time);
+			open_requests__note_time(s, &(struct private_request){ served->writing,
+									       g->id, rec->time,
+									       REQUEST_ANSWERED });
 		return;
 	}
 	if (own && find_request(g, GT_PRESET_HTTP))
@@ -177,30 +173,51 @@ void open_requests__socket(struct sequencer *s, const struct gt_record *rec)
 }
 
 /*
- * When the request of the step's goroutine, whose task begins, arrived. The first one of a connection
- * with TLS is what came last before it: the handshake came first.
+ * When the request of the step's goroutine, which begins, arrived; time 0: unknown. The first one of a
+ * connection with TLS is what came last before it: the handshake came first.
  */
-static void note_arrival(struct step *st, const struct gt_request *rec, uint64_t task)
+static struct private_request find_arrival(const struct step *st, const struct gt_request *rec,
+					   const struct served *served)
 {
 	bool tls = rec->number && rec->number != GT_REQUEST_NO_NUMBER;
-	struct goroutine *g = st->t->g;
-	struct served *served = served__get(st->s, g);
-	enum private_request_what what = REQUEST_ARRIVED;
-	uint64_t time;
+	const struct goroutine *g = st->t->g;
+	struct private_request ret = { .g = g->id, .what = REQUEST_ARRIVED };
+
+	if (served->arrived) {
+		ret.time = tls && !served->ended ? served->latest : served->arrived;
+	} else if (g->network_ready > served->ended) {
+		ret.what = REQUEST_READY;
+		ret.time = g->network_ready;
+	} else {
+		ret.what = REQUEST_READ;
+		ret.time = served->ended;
+		if (!ret.time && g->first_seen > st->s->t0)
+			ret.time = g->first_seen;
+	}
+	if (ret.time > st->time)
+		ret.time = 0;
+	return ret;
+}
+
+/* Begins the region and task of a request that arrived earlier. False: it is not written. */
+static bool begin_served(struct step *st, const struct gt_request *rec,
+			 const struct open_region *region)
+{
+	struct served *served = served__get(st->s, st->t->g);
+	struct private_request arrival;
+	bool begun;
 
 	if (!served)
-		return;
-	time = tls && !served->ended ? served->latest : served->arrived;
-	if (!served->arrived) {
-		what = g->network_ready > served->ended ? REQUEST_READY : REQUEST_READ;
-		time = what == REQUEST_READY	 ? g->network_ready :
-		       served->ended		 ? served->ended :
-		       g->first_seen > st->s->t0 ? g->first_seen :
-						   0;
-	}
-	if (time && time <= st->time)
-		note(st->s, g, task, what, time);
+		return false;
+	arrival = find_arrival(st, rec, served);
 	served->arrived = served->latest = served->writing = 0;
+	st->s->requests.begins = arrival.time;
+	begun = open_regions__begin(st, region, 0);
+	st->s->requests.begins = 0;
+	arrival.task = open_regions__task(st->t->g);
+	if (begun && arrival.time)
+		open_requests__note_time(st->s, &arrival);
+	return begun;
 }
 
 /* `answers`: its handler has returned, and its answer may still have to be written. */
@@ -231,11 +248,9 @@ static enum apply_result request_begins(struct step *st, const struct gt_request
 	region.request = open_requests__add(st->s, rec->preset, rec->text, st->time);
 	if (!region.request)
 		return DONE;
-	if (open_regions__begin(st, &region, 0)) {
-		if (rec->preset == GT_PRESET_HTTP)
-			note_arrival(st, rec, open_regions__task(g));
+	if (rec->preset == GT_PRESET_HTTP ? begin_served(st, rec, &region) :
+					    open_regions__begin(st, &region, 0))
 		return DONE;
-	}
 	open_requests__remove(st->s, region.request);
 	return step__drop(st);
 }
@@ -281,6 +296,11 @@ void open_requests__leave(struct step *st)
 		while ((found = find_request(st->t->g, preset)))
 			end_unfinished(st, found);
 	}
+}
+
+uint64_t sequencer__request_arrival(const struct sequencer *s)
+{
+	return s->requests.begins;
 }
 
 /* Steps of requests that began before the window have no effect. */

@@ -3,7 +3,8 @@
  * Triggers on calls: see calls.h.
  *
  * Each open region or request of a condition is in a list of that condition. All have the same limit,
- * so the list is in the order of the deadlines: only its first one can be due.
+ * so the list is in the order of the begins and of the deadlines: only its first one can be due. A request
+ * begins when it arrived, so it may have begun before others that are in the list.
  */
 #include "trigger/calls.h"
 
@@ -139,6 +140,16 @@ static bool is_name(const struct trigger *tr, const char *name, size_t len)
 	return !*wanted || (strlen(wanted) == len && !memcmp(wanted, name, len));
 }
 
+/* Puts it behind those that began earlier: at the end, but for a request that arrived before others began. */
+static void list_call(struct call_triggers *c, size_t i, struct open_call *o)
+{
+	o->head = &c->first[i];
+	for (o->prev = c->last[i]; o->prev && o->prev->begin > o->begin; o->prev = o->prev->prev)
+		o->next = o->prev;
+	*(o->prev ? &o->prev->next : &c->first[i]) = o;
+	*(o->next ? &o->next->prev : &c->last[i]) = o;
+}
+
 static void add(struct triggers *t, struct call_triggers *c, const struct open_call *call)
 {
 	size_t i = (size_t)(call->trigger - t->trigger);
@@ -156,10 +167,7 @@ static void add(struct triggers *t, struct call_triggers *c, const struct open_c
 		t->error = -ENOMEM;
 		return;
 	}
-	o->head = &c->first[i];
-	o->prev = c->last[i];
-	*(o->prev ? &o->prev->next : &c->first[i]) = o;
-	c->last[i] = o;
+	list_call(c, i, o);
 	c->n++;
 }
 
@@ -290,7 +298,9 @@ static void region_ends(struct triggers *t, struct call_triggers *c, const struc
 static void task_begins(struct triggers *t, struct call_triggers *c, const struct watch_event *ev)
 {
 	struct trace_string name = intern__text_at(t->intern, (uint32_t)ev->args[2]);
-	struct open_call o = { .begin = ev->time, .goid = ev->goid, .task = ev->args[0] };
+	struct open_call o = { .begin = sequencer__request_arrival(t->sequencer) ?: ev->time,
+			       .goid = ev->goid,
+			       .task = ev->args[0] };
 
 	if (name.len)
 		set_name(&o, name.data, name.len);

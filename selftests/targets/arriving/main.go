@@ -6,7 +6,7 @@
 //
 // Cases: quiet; stw (the world is stopped again and again, while a goroutine computes that cannot be
 // preempted for about 20 ms); busy (other goroutines compute on the only P, 10 ms at a time); idle (the
-// client pauses for 20 ms before each request). The server executes itself with -ask, as a process of its
+// client pauses for 20 ms or more before each request). The server executes itself with -ask, as a process of its
 // own. The client uses blocking system calls on a thread of its own: neither the runtime's poller nor
 // its scheduler is part of what it measures. That thread has real-time priority, if that is permitted, so
 // that the client does not wait for a CPU. With -new each request has a connection of its own; the
@@ -61,7 +61,9 @@ func main() {
 			go compute(15_000_000)
 		}
 	case "idle":
-		*pause = 20 * time.Millisecond
+		if *pause < 20*time.Millisecond {
+			*pause = 20 * time.Millisecond
+		}
 	}
 	protocol.Ready()
 	command := exec.Command(os.Args[0], "-ask", listener.Addr().String(), "-n", strconv.Itoa(*n),

@@ -28,7 +28,8 @@ static void serves(void)
 {
 	ok(writer__open(x.w, T0, 2000));
 	ok(writer__proc_status(x.w, 10, 0, PROC_RUNNING));
-	ok(writer__go_status(x.w, NOM, 1, GO_WAITING, 0));
+	ok(writer__go_status(x.w, 10, 1, GO_RUNNING, 0));
+	ok(event(10, T0 + 100, EV_GO_BLOCK, id_of("network"), 0, 0, 2));
 	ok(event(10, T0 + 1000, EV_GO_UNBLOCK, 1, 1, 0, 3));
 	ok(event(10, T0 + 2000, EV_GO_START, 1, 2, 0, 2));
 	ok(event(10, T0 + 3000, EV_USER_TASK_BEGIN, 7, 0, id_of("GET /"), 4));
@@ -162,6 +163,7 @@ TEST(sums)
 {
 	struct requests *r = requests__create(1);
 	const struct request_single *worst;
+	struct trace_string reason;
 	struct request_sum sum;
 	size_t n;
 
@@ -171,6 +173,10 @@ TEST(sums)
 	worst = requests__worst(r, &n);
 	assert_int_equal(n, 1);
 	assert_int_equal(worst->path.total, 4500);
+	assert_int_equal(worst->path.reasons.n, 1);
+	assert_int_equal(worst->path.reasons.at[0].ns, 500);
+	reason = latency__reason(requests__latency(r), worst->path.reasons.at[0].kind);
+	assert_true(trace_string__equals(reason, LATENCY_DATA_READY));
 	for (uint32_t i = 0; i < REQUEST_NAMES; i++) {
 		if (!requests__at(r, i))
 			continue;

@@ -175,6 +175,28 @@ TEST(requests)
 	end();
 }
 
+/* Requests count from their arrival on, in whatever order their handlers begin. */
+TEST(requests_arrive_earlier)
+{
+	BEGIN(0, "request:50ms");
+	event(10 * MS, 7, EV_USER_TASK_BEGIN, 1, 0, id("GET /a"));
+	watched.arrival = 5 * MS;
+	event(20 * MS, 7, EV_USER_TASK_BEGIN, 2, 0, id("GET /b"));
+	watched.arrival = 7 * MS;
+	event(30 * MS, 7, EV_USER_TASK_BEGIN, 3, 0, id("GET /c"));
+	event(40 * MS, 7, EV_USER_TASK_END, 1, 0, 0);
+	triggers__watermark(fix.t, 56 * MS);
+	assert_int_equal(ncauses, 1);
+	watched.arrival = 6 * MS;
+	event(56 * MS, 7, EV_USER_TASK_BEGIN, 4, 0, id("GET /d"));
+	triggers__watermark(fix.t, 57 * MS);
+	assert_int_equal(ncauses, 3);
+	met_at(0, 55 * MS, "request:50ms: request GET /b open for 50.0 ms (task 2)");
+	met_at(1, 56 * MS, "request:50ms: request GET /d open for 50.0 ms (task 4)");
+	met_at(2, 57 * MS, "request:50ms: request GET /c open for 50.0 ms (task 3)");
+	end();
+}
+
 TEST(statuses)
 {
 	BEGIN(0, "status:5xx", "status:404");
