@@ -25,13 +25,14 @@ struct sock {
 struct connection {
 	u64 id;	     /* never used again while the recording lasts */
 	u64 arrived; /* when the first byte that is unread came; 0: all is read, or unknown */
+	u64 latest;  /* when data came last */
 	u64 owner;   /* g of the goroutine that was the first to read */
 	u64 wrote;   /* 1: the owner has written since it read last */
 };
 
 /*
  * In the kernel's own struct sock, with which an entry ends. Writers: these programs. One entry of
- * 32 bytes for each connection that the target has read from, and for each that others have
+ * 40 bytes for each connection that the target has read from, and for each that others have
  * established with the machine since the recording began.
  */
 struct {
@@ -68,18 +69,22 @@ int BPF_PROG(socket_readable, struct sock *sk)
 {
 	struct connection *c = connection__get(sk, false);
 
-	if (c && !c->arrived)
-		c->arrived = bpf_ktime_get_ns();
+	if (!c)
+		return 0;
+	c->latest = bpf_ktime_get_ns();
+	if (!c->arrived)
+		c->arrived = c->latest;
 	return 0;
 }
 
-static __always_inline void emit_socket(const struct connection *c, u64 arrived, u32 bytes,
+static __always_inline void emit_socket(const struct connection *c, u64 g, u64 arrived, u32 bytes,
 					enum gt_socket_what what, u32 tid)
 {
 	emit (rec, GT_SOCKET, c->owner, 0, tid, sizeof(struct gt_socket)) {
 		struct gt_socket *socket = (void *)(rec + 1);
 
 		socket->connection = c->id;
+		socket->caller = g;
 		socket->arrived = arrived;
 		socket->bytes = bytes;
 		socket->what = what;
@@ -95,8 +100,8 @@ static __always_inline u64 calling_goroutine(void)
 }
 
 /*
- * What is unread after a read has arrived at the latest now. Data that comes after the first store
- * sets the time itself, and none is overlooked, since the queue is looked at after it.
+ * What is unread after a read has arrived when data came last, or earlier. Data that comes after the
+ * first store sets the time itself, and none is overlooked, since the queue is looked at after it.
  */
 static __always_inline u64 take_arrival(struct connection *c, struct sock *sk)
 {
@@ -104,7 +109,7 @@ static __always_inline u64 take_arrival(struct connection *c, struct sock *sk)
 
 	*(volatile u64 *)&c->arrived = 0;
 	if (*(volatile u32 *)&sk->sk_receive_queue.qlen && !*(volatile u64 *)&c->arrived)
-		c->arrived = bpf_ktime_get_ns();
+		c->arrived = c->latest;
 	return arrived;
 }
 
@@ -123,10 +128,10 @@ int BPF_PROG(socket_read, struct sock *sk, int result)
 		c->owner = g;
 	own = c->owner == g;
 	if (result > 0)
-		emit_socket(c, take_arrival(c, sk), result, own ? GT_SOCKET_READ : GT_SOCKET_AHEAD,
-			    tid);
+		emit_socket(c, g, take_arrival(c, sk), result,
+			    own ? GT_SOCKET_READ : GT_SOCKET_AHEAD, tid);
 	else if (own && c->wrote)
-		emit_socket(c, 0, 0, GT_SOCKET_READ, tid);
+		emit_socket(c, g, 0, 0, GT_SOCKET_READ, tid);
 	if (own)
 		c->wrote = 0;
 	return 0;
@@ -141,6 +146,6 @@ int BPF_PROG(socket_written, struct sock *sk, int result)
 	if (!c || c->owner != calling_goroutine())
 		return 0;
 	c->wrote = 1;
-	emit_socket(c, 0, result, GT_SOCKET_WROTE, tid);
+	emit_socket(c, c->owner, 0, result, GT_SOCKET_WROTE, tid);
 	return 0;
 }

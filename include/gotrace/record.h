@@ -243,6 +243,7 @@ enum gt_socket_what {
 
 struct gt_socket {
 	gt_u64 connection; /* its number */
+	gt_u64 caller;	   /* g of the goroutine that has called */
 	gt_u64 arrived; /* of a read: when its first byte could be read, CLOCK_MONOTONIC; 0: unknown */
 	gt_u32 bytes; /* 0: no data to read */
 	gt_u32 what;  /* enum gt_socket_what */

@@ -77,6 +77,7 @@ struct goroutine {
 	uint64_t first_seen;	   /* when it was added to the model */
 	uint64_t earliest_pending; /* time of the first held record that does not fit; 0: none */
 	/* state_request.c */
+	uint64_t given; /* when came what its creator had read last; 0: nothing */
 	uint64_t
 		network_ready; /* when it was made runnable after a wait for the network; 0: never */
 	struct served *served; /* NULL: it has read no connection and served no request */

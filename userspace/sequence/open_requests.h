@@ -20,6 +20,7 @@
 #include "lib/outbuf.h"
 #include "names/request_names.h"
 
+struct goroutine;
 struct gt_record;
 struct sequencer;
 struct text;
@@ -49,8 +50,9 @@ struct served {
 	uint64_t connection; /* that it reads outside of requests, as records number it; 0: none */
 	/* Of what has been read for the next request, when the first and the last byte came; or 0. */
 	uint64_t arrived, latest;
-	uint64_t ended;	  /* when the handler of its last request ended; 0: it had none */
-	uint64_t writing; /* the task of that one, until the connection is read again; 0: none */
+	uint64_t last_read; /* when the last byte came that it has read, whatever it is of; or 0 */
+	uint64_t ended;	    /* when the handler of its last request ended; 0: it had none */
+	uint64_t writing;   /* the task of that one, until the connection is read again; 0: none */
 };
 
 /*
@@ -71,6 +73,8 @@ void open_requests__resolve(struct sequencer *s, struct request *r);
 void open_requests__resolve_all(struct sequencer *s); /* before a generation is closed */
 /* A record of kind GT_SOCKET, of a connection; see state_request.c. */
 void open_requests__socket(struct sequencer *s, const struct gt_record *rec);
+/* A goroutine was created, by the creator or (NULL) by none. */
+void open_requests__created(struct goroutine *g, const struct goroutine *creator);
 /* Adds a time of a request to the generation. */
 void open_requests__note_time(struct sequencer *s, const struct private_request *time);
 int open_requests__end_generation(struct sequencer *s); /* writes these times; 0 or an error */

@@ -235,6 +235,7 @@ enum apply_result apply_create(struct step *st)
 		   step__stack(st, s->opts.layout->skips.create));
 	labels__inherit(s, st->t->g, g);
 	members__created(s, st->t, g);
+	open_requests__created(g, st->t->g);
 	return DONE;
 }
 

@@ -142,6 +142,26 @@ static void note_read(struct served *served, const struct gt_socket *socket, boo
 	served->latest = socket->arrived;
 }
 
+/*
+ * By HTTP/2 a goroutine that reads frames, or the one for which it does so, creates a goroutine for each
+ * request, and does not read on before.
+ */
+static void note_frames(struct sequencer *s, const struct gt_socket *socket, struct served *owner)
+{
+	struct goroutine *caller = map__get(&s->model.by_addr, socket->caller);
+	struct served *served = caller ? served__get(s, caller) : NULL;
+
+	if (owner && socket->connection == owner->connection)
+		owner->last_read = socket->arrived;
+	if (served)
+		served->last_read = socket->arrived;
+}
+
+void open_requests__created(struct goroutine *g, const struct goroutine *creator)
+{
+	g->given = creator && creator->served ? creator->served->last_read : 0;
+}
+
 /* Its object is the goroutine that reads the connection, which another one may have read ahead of it. */
 void open_requests__socket(struct sequencer *s, const struct gt_record *rec)
 {
@@ -155,6 +175,8 @@ void open_requests__socket(struct sequencer *s, const struct gt_record *rec)
 		return;
 	}
 	served = g ? served__get(s, g) : NULL;
+	if (socket->what != GT_SOCKET_WROTE && socket->bytes)
+		note_frames(s, socket, served);
 	if (!served)
 		return;
 	if (socket->what == GT_SOCKET_WROTE) {
@@ -185,6 +207,8 @@ static struct private_request find_arrival(const struct step *st, const struct g
 
 	if (served->arrived) {
 		ret.time = tls && !served->ended ? served->latest : served->arrived;
+	} else if (g->given && !served->ended) {
+		ret.time = g->given;
 	} else if (g->network_ready > served->ended) {
 		ret.what = REQUEST_READY;
 		ret.time = g->network_ready;

@@ -1,8 +1,8 @@
 // Arriving is an HTTP server whose requests wait before their handlers begin, and a client that measures
 // how long it waits for each of its requests.
 //
-//	arriving [-case NAME] [-n N] [-new]
-//	arriving -ask ADDRESS [-n N] [-new]
+//	arriving [-case NAME] [-n N] [-new | -h2]
+//	arriving -ask ADDRESS [-n N] [-new | -h2]
 //
 // Cases: quiet; stw (the world is stopped again and again, while a goroutine computes that cannot be
 // preempted for about 20 ms); busy (other goroutines compute on the only P, 10 ms at a time); idle (the
@@ -10,11 +10,13 @@
 // own. The client uses blocking system calls on a thread of its own: neither the runtime's poller nor
 // its scheduler is part of what it measures. That thread has real-time priority, if that is permitted, so
 // that the client does not wait for a CPU. With -new each request has a connection of its own; the
-// wait begins when that is established.
+// wait begins when that is established. With -h2 the requests are streams of HTTP/2 without TLS, which needs
+// Go 1.24.
 //
 // Requires GODEBUG=asyncpreemptoff=1 for the case stw. It speaks the handshake of package protocol; the
 // done line is what the client prints: {"count":n,"sum":ns,"p50":ns,"p99":ns,"own":ns}, where own is the
-// median of a round trip between two threads of the client.
+// median of a round trip between two threads of the client, and "sent":[[from,to,answered]...], when the
+// client began and ended to write each request and had its answer, by CLOCK_MONOTONIC.
 package main
 
 import (
@@ -31,6 +33,7 @@ import (
 	"time"
 	"unsafe"
 
+	"gotrace-bpf/selftests/targets/internal/clocks"
 	"gotrace-bpf/selftests/targets/internal/protocol"
 )
 
@@ -38,6 +41,7 @@ var (
 	ask   = flag.String("ask", "", "be the client of the server at `ADDRESS`")
 	kind  = flag.String("case", "quiet", "what delays requests")
 	n     = flag.Int("n", 300, "requests")
+	isH2  = flag.Bool("h2", false, "HTTP/2")
 	isNew = flag.Bool("new", false, "a connection for each request")
 	pause = flag.Duration("pause", 3*time.Millisecond, "between two requests of the client")
 )
@@ -50,7 +54,7 @@ func main() {
 	}
 	listener := protocol.Must(net.Listen("tcp", "127.0.0.1:0"))
 	http.HandleFunc("/score", score)
-	go http.Serve(listener, nil)
+	go newServer(*isH2).Serve(listener)
 	switch *kind {
 	case "stw":
 		go compute(30_000_000)
@@ -67,7 +71,7 @@ func main() {
 	}
 	protocol.Ready()
 	command := exec.Command(os.Args[0], "-ask", listener.Addr().String(), "-n", strconv.Itoa(*n),
-		"-pause", pause.String(), "-new="+strconv.FormatBool(*isNew))
+		"-pause", pause.String(), "-new="+strconv.FormatBool(*isNew), "-h2="+strconv.FormatBool(*isH2))
 	command.Stderr = os.Stderr
 	out := protocol.Must(command.Output())
 	protocol.Done(json.RawMessage(out))
@@ -114,6 +118,13 @@ func client() {
 		time.Sleep(*pause)
 		if fd < 0 {
 			fd = connect(address)
+			if *isH2 {
+				greet(fd)
+			}
+		}
+		if *isH2 {
+			waits = append(waits, stream(fd, uint32(2*len(waits)+1)))
+			continue
 		}
 		waits = append(waits, request(fd))
 		if *isNew {
@@ -126,8 +137,8 @@ func client() {
 	for _, wait := range waits {
 		sum += wait
 	}
-	protocol.Check(json.NewEncoder(os.Stdout).Encode(map[string]int64{
-		"count": int64(len(waits)), "sum": sum, "own": own,
+	protocol.Check(json.NewEncoder(os.Stdout).Encode(map[string]any{
+		"count": len(waits), "sum": sum, "own": own, "sent": sent,
 		"p50": share(waits, 50), "p99": share(waits, 99),
 	}))
 }
@@ -145,15 +156,27 @@ func connect(address *net.TCPAddr) int {
 	return fd
 }
 
-var buffer [4096]byte
+var (
+	buffer [4096]byte
+	sent   [][3]int64 // of each request: before and after it was written, and when its answer was there
+)
+
+// Send writes a request, reads until the answer is complete, and returns how long that takes.
+func send(fd int, text []byte, answered func() bool) int64 {
+	begin := clocks.Wall()
+	protocol.Must(syscall.Write(fd, text))
+	written := clocks.Wall()
+	for !answered() {
+	}
+	end := clocks.Wall()
+	sent = append(sent, [3]int64{begin, written, end})
+	return end - begin
+}
 
 // Request returns how long the client waits for the answer, which the server writes at once.
 func request(fd int) int64 {
 	text := []byte("GET /score HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	begin := time.Now()
-	protocol.Must(syscall.Write(fd, text))
-	protocol.Must(syscall.Read(fd, buffer[:]))
-	return int64(time.Since(begin))
+	return send(fd, text, func() bool { return protocol.Must(syscall.Read(fd, buffer[:])) > 0 })
 }
 
 // RoundTrip returns the median time in which another thread of the client answers a byte.

@@ -128,8 +128,11 @@ RECORD(step, , enum gt_request_step step, uint64_t depth, uint64_t text0, uint64
 #define LOG(task, category, message) "m1 UserLog " task "\"" category "\" \"" message "\" -\n"
 #define ENDED(task, name)	     "m1 UserRegionEnd " task "\"" name "\" -\nm1 UserTaskEnd " task "-\n"
 
+static uint64_t expected_g; /* that serves the requests whose times are expected */
+
 static void serving(void)
 {
+	expected_g = 1;
 	running(25, "go1.26.8", 3);
 	say(GET, "GET");
 	say(USERS, "/users/7");
@@ -274,7 +277,7 @@ RECORD(socket, , unsigned int g, enum gt_socket_what what, uint64_t connection, 
        uint32_t bytes)
 {
 	machine_give(tid, GT_SOCKET, G(g), 0,
-		     &(struct gt_socket){ connection, arrived, bytes, what });
+		     &(struct gt_socket){ connection, G(g), arrived, bytes, what });
 }
 
 #define READS(ago)	socket(1, 1, GT_SOCKET_READ, CONNECTION, AT(ago), 90)
@@ -296,7 +299,7 @@ static void expect_times(const char *want)
 		data = buf__make(NULL, 0);
 	buf__skip(&data, buf__left(&data) ? 2 : 0);
 	while (private_read__request(&data, &request)) {
-		assert_int_equal(request.g, 1);
+		assert_int_equal(request.g, expected_g);
 		sprintf(got + strlen(got), "%d %d %d\n", (int)(request.task - (1ull << 48)),
 			request.what, (int)(request.time - machine_t0));
 	}
@@ -397,5 +400,41 @@ TEST(corrupt_socket_records)
 	socket(1, 1, GT_SOCKET_WROTE, CONNECTION, 0, 1);
 	flush();
 	assert_int_equal(stats()->dropped, 2);
+	expect_times("");
+}
+
+/*
+ * Goroutine 2 reads frames of the connection for 1, and one of the two creates a goroutine for a request,
+ * on which it begins later.
+ */
+static void stream(unsigned int creator, enum gt_preset preset)
+{
+	serving();
+	READS(300); /* the preface */
+	p_start(2, 1);
+	execute(2, 2);
+	machine_give(2, GT_SOCKET, G(1), 0,
+		     &(struct gt_socket){ CONNECTION, G(2), AT(40), 9, GT_SOCKET_AHEAD });
+	create(creator, 30);
+	machine_give(2, GT_SOCKET, G(1), 0,
+		     &(struct gt_socket){ CONNECTION, G(2), AT(40), 9, GT_SOCKET_AHEAD });
+	p_start(3, 2);
+	execute(3, 30);
+	expected_g = 30;
+	machine_give(3, GT_REQUEST, G(30), 0,
+		     &(struct gt_request){ .depth = 100,
+					   .text = { GET, USERS },
+					   .number = GT_REQUEST_NO_NUMBER,
+					   .preset = (gt_u8)preset,
+					   .step = GT_REQUEST_BEGINS });
+}
+
+TEST(streams)
+{
+	stream(1, GT_PRESET_HTTP);
+	expect_times("1 0 6960\n");
+	stream(2, GT_PRESET_HTTP);
+	expect_times("1 0 6960\n");
+	stream(2, GT_PRESET_GRPC_CLIENT); /* it does not arrive */
 	expect_times("");
 }
