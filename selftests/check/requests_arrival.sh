@@ -70,24 +70,28 @@ called()
 			.begin_at.arrival + .begin_at.runnable + .begin_at.read + .before_handler_ns + .after_handler_ns == 0'
 }
 
-# The slowest request alone has the times of the sum, if it is the only one.
+# The slowest request alone has the times of the sum, if it is the only one, and so have the metrics.
 single()
 {
 	record_target arriving "$ORACLE_GO" "--requests http" -n 1 && check_trace "$RECORDED" &&
 		build/gotrace requests --worst 1 --json "$RECORDED" | jq -e '.requests[0] as $all | .worst[0] |
 			.begin_at == "arrival" and .duration_ns == $all.total_ns and .end - .begin == .duration_ns and
 			.before_handler_ns == $all.before_handler_ns and .after_handler_ns == $all.after_handler_ns and
-			.before_handler_ns > 0 and .after_handler_ns > 0'
+			.before_handler_ns > 0 and .after_handler_ns > 0' &&
+		[ "$(build/gotrace metrics "$RECORDED" | awk '/^gotrace_request_duration_seconds_sum/ { printf "%.0f", $NF * 1e9 }')" = \
+			"$(build/gotrace requests --json "$RECORDED" | jq '.requests[0].total_ns')" ]
 }
 
-# The program whose clients wait longer is not better in any figure of its requests.
+# The program whose clients wait longer is not better in any figure of the durations of its requests.
 compared()
 {
 	record_target arriving "$ORACLE_GO" "--requests http" -case quiet -n 300 && mv "$RECORDED" "$tmp/quiet.trace" &&
 		record_target arriving "$ORACLE_GO" "--requests http" -case stw -n 300 &&
-		build/gotrace diff --json "$tmp/quiet.trace" "$RECORDED" | jq -e '
-			[.figures[] | select(.group == "request" and .name == "GET /score")] |
-			all(.result != "better") and any(.figure == "mean" and .result == "worse")'
+		build/gotrace diff --json "$tmp/quiet.trace" "$RECORDED" | jq -c '
+			[.figures[] | select(.group == "request" and .name == "GET /score") | { figure, result, a: .a.value, b: .b.value }]' \
+			>"$tmp/diff.json"
+	note "$(cat "$tmp/diff.json")"
+	jq -e 'map(select(.figure | IN("mean", "p50", "p99"))) | length == 3 and all(.result != "better") and any(.figure == "mean" and .b > 2 * .a)' "$tmp/diff.json"
 }
 
 # TRIGGER SNAPSHOTS [ARGUMENT...]: whether there are snapshots because of it

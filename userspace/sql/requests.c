@@ -22,9 +22,11 @@ static const struct column columns[] = {
 	[PARENT] = { "parent", "BIGINT", "of a task; null: none, or unknown" },
 	[G] = { "g", "BIGINT", "the goroutine on which it began" },
 	[END_G] = { "end_g", "BIGINT", "the goroutine on which it ended" },
-	[START] = { "start_ns", "BIGINT", "clock of the trace; null: before the trace" },
+	[START] = { "start_ns", "BIGINT",
+		    "clock of the trace; of a request its arrival; null: before the trace" },
 	[END] = { "end_ns", "BIGINT",
-		  "null: it has not ended; a region ends with its goroutine at the latest" },
+		  "of a request that of its answer; null: it has not ended; a region ends with its "
+		  "goroutine at the latest" },
 	[NS] = { "ns", "BIGINT", "duration; null: it began before the trace, or has not ended" },
 	[FAILED] = { "failed", "BIGINT",
 		     "1: a task with a log of category error, or status of 500 or more" },
