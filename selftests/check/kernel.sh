@@ -21,8 +21,8 @@ known_calls()
 # The numbers of `gotrace stat`, counted in the events: threads, and kernel events by kind
 counted_by_stat()
 {
-	sed -n 's/.*"m":\([0-9]*\),.*"event":"\([a-z_]*\)","kind":"Kernel".*/\1 \2/p' "$tmp/items" |
-		awk '{ n[$2]++; threads += !seen[$1]++ } END { print "threads", threads; print "items", NR; for (kind in n) print kind, n[kind] }' |
+	sed -n 's/.*"m":\([0-9a-z]*\),.*"event":"\([a-z_]*\)","kind":"Kernel".*/\1 \2/p' "$tmp/items" |
+		awk '{ n[$2]++; threads += $2 != "occupant" && !seen[$1]++ } END { print "threads", threads; print "items", NR; for (kind in n) print kind, n[kind] }' |
 		sort >"$tmp/counted"
 	build/gotrace stat --json "$RECORDED" | jq -r '.kernel | "threads \(.threads)", "items \(.items)",
 		(.kinds | to_entries[] | "\(.key) \(.value)")' | sort | diff - "$tmp/counted"
