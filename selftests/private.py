@@ -24,7 +24,7 @@ import sys
 
 BATCH, STACKS, STRINGS, STRING, EXPERIMENTAL, END_OF_GENERATION = 1, 2, 4, 5, 49, 52
 META, LOSSES, TICKS, TABLE, CORRECTION, THREADS, KERNEL, MACHINE, ALIGNMENT = range(1, 10)
-SAMPLED, CLOCK, CAUSE, SHORT, RECORDED, HOST_CLOCK, CPU_SAMPLES, SNAPSHOT, STARTS, PARKED, PLUGIN, WAITS, REQUESTS = range(10, 23)
+SAMPLED, CLOCK, CAUSE, SHORT, RECORDED, HOST_CLOCK, CPU_SAMPLES, SNAPSHOT, STARTS, PARKED, PLUGIN, WAITS, REQUESTS, GAPS = range(10, 24)
 PREFIX, NO_M = b"\0gotrace-bpf/1 ", 2**64 - 1
 
 
@@ -207,7 +207,7 @@ def private_of(path):
     for records in all_records(path):
         for kind, data in records:
             record = Bytes(data)
-            if not 0 < kind <= REQUESTS:
+            if not 0 < kind <= GAPS:
                 shown["unknown" if kind else "bad"] += 1
                 continue
             shown["records"] += 1
@@ -245,6 +245,9 @@ def private_of(path):
                     added(samples, "period_ns", ("throttles", "throttled_ns"), record)
                 elif kind == PLUGIN:
                     read_plugin(record, plugins)
+                elif kind == GAPS:
+                    while record.left:
+                        _ = [record.leb() for _ in range(3)]
                 elif kind == SNAPSHOT:
                     read_snapshot(record)
                 elif kind == STARTS:
@@ -649,6 +652,7 @@ def more_records(now):
         record(HOST_CLOCK, lebs(now, 1, 40, 30, 2 * 17)), record(HOST_CLOCK, lebs(now, 0, 4 * 10**18, 3 * 10**18, 2 * 10**12 - 1)),
         record(MACHINE, lebs(now, len(machine)) + machine), record(WAITS, lebs(now + 10**12, len(waits)) + waits), record(CPU_SAMPLES, lebs(1003009, 3, 40)), record(CPU_SAMPLES, lebs(1003009, 4, 50)), record(PARKED, lebs(1, 4) + b"sync" + lebs(7, 0, now)), record(99, b"of a newer version"),
         record(PLUGIN, lebs(now, 0, 0) + b"/a.so\nno reason"), record(PLUGIN, lebs(now, now + 9, 1) + b"/b.so"), record(PLUGIN, lebs(now, now + 9, 1) + b"/b.so"),
+        record(GAPS, lebs(0, now, 5, 1, now, 7, 3, now, 2)), record(GAPS, lebs(0, now)),
         record(SNAPSHOT, lebs(now, now, 1, 2)), record(STARTS, lebs(10**15, 1, 10**15, 2)), record(SNAPSHOT, lebs(1, 2)), record(STARTS, lebs(1)),
         record(CORRECTION, lebs(now, 1)), record(CAUSE, b"", 1), record(HOST_CLOCK, lebs(now, 7, 1, 1, 1)), record(CAUSE, lebs(now + 78), 0, 1)]
 

@@ -65,6 +65,7 @@ void goroutine_tracker__deinit(struct goroutine_tracker *t)
 		t->client->deinit(t->context, g);
 	map__deinit(&t->goroutines);
 	arena__deinit(&t->records);
+	gaps__deinit(&t->gaps);
 	t->unused = NULL;
 }
 
@@ -89,7 +90,7 @@ void *goroutine_tracker__add(struct goroutine_tracker *t, uint64_t id, int64_t c
 	if (old)
 		destroy(t, old);
 	g->id = id;
-	g->created = g->since = created;
+	g->created = g->since = g->record = created;
 	g->state = state;
 	g->labels = t->unlabeled;
 	return g;
@@ -177,6 +178,7 @@ static int split(struct goroutine_tracker *t, struct tracked_goroutine *g,
 	next->pc = before.pc;
 	next->name = before.name;
 	next->labels = labels;
+	next->record = before.record;
 	next->again = true;
 	err = t->client->appear ? t->client->appear(t->context, next, ev, &m) : 0;
 	return err ? err : t->client->enter(t->context, next, ev, &m);

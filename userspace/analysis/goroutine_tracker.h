@@ -16,17 +16,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "analysis/labels.h"
 #include "analysis/naming.h"
 #include "lib/arena.h"
 #include "lib/map.h"
+#include "reader/gaps.h"
 
 /* A client's record of a goroutine begins with this, which the tracker fills. Times in ns. */
 struct tracked_goroutine {
 	uint64_t id;
 	uint64_t pc;	 /* of its start function; 0: no stack was seen */
 	int64_t created; /* or when the first generation that contains it began */
+	int64_t record;	 /* the last one that shows its state; see reader/gaps.h */
 	int64_t since;	 /* when it entered its state; only the client's callbacks use it */
 	uint32_t name;	 /* of its start function, in the client's table of names; 0: not known */
 	uint8_t state;	 /* enum go_state */
@@ -80,6 +83,13 @@ struct goroutine_tracker {
 	struct map goroutines;		   /* by id, to the client's records */
 	struct arena records;		   /* of all of these, and: */
 	struct unused_record *unused;
+	/*
+	 * While records were lost, the states of goroutines are unknown: goroutine_tracker__lost().
+	 * Nothing is lost with `ignores_gaps`, as Go's tools do not know of gaps.
+	 */
+	struct gaps gaps;
+	bool ignores_gaps;
+	int64_t clipped;      /* by how much the client has made the time of the event later */
 	int64_t now;	      /* time of the last event */
 	int64_t sync;	      /* when its generation began, or the trace */
 	uint32_t generations; /* that have begun */
@@ -120,10 +130,39 @@ void goroutine_tracker__inherit(struct goroutine_tracker *t, struct tracked_goro
 int goroutine_tracker__label(struct goroutine_tracker *t, const struct trace_event *ev,
 			     const struct semantics *m);
 
+/* How much of [from, to), in which the goroutine has no record, is lost. */
+static inline int64_t goroutine_tracker__lost(const struct goroutine_tracker *t,
+					      const struct tracked_goroutine *g, int64_t from,
+					      int64_t to)
+{
+	return t->gaps.n ? gaps__lost(&t->gaps, g->id, g->record, from, to) : 0;
+}
+
+/* Whether the trace has gaps, so that times may be lost. */
+static inline bool goroutine_tracker__has_gaps(const struct goroutine_tracker *t)
+{
+	return t->gaps.any;
+}
+
 /* The thread on which a state transition puts a goroutine; TRACE_NO_M: none. */
 static inline uint64_t transition__thread(const struct trace_event *ev)
 {
 	return ev->type == EV_GO_STATUS || ev->type == EV_GO_STATUS_STACK ? ev->arg[1] : ev->m;
+}
+
+/*
+ * After a loss the recorder takes a goroutine from a thread or P that another one has: it does not
+ * know what the goroutine does then. These events have no stack and, unless they end a system call,
+ * the reason "unspecified".
+ */
+static inline bool transition__may_be_inserted(const struct trace_event *ev,
+					       const struct semantics *m)
+{
+	if (ev->type == EV_GO_SYSCALL_END_BLOCKED)
+		return true;
+	return (ev->type == EV_GO_STOP || ev->type == EV_GO_BLOCK) && !m->stack &&
+	       m->name.len == strlen("unspecified") &&
+	       !memcmp(m->name.data, "unspecified", m->name.len);
 }
 
 static inline bool range__is_mark_assist(const struct trace_event *ev)
@@ -153,6 +192,8 @@ goroutine_tracker__transition(struct goroutine_tracker *t, const struct goroutin
 		return err;
 	if (t->select && m->from == GO_STATE_NOT_EXIST)
 		goroutine_tracker__inherit(t, g, ev);
+	if (!t->gaps.n || !transition__may_be_inserted(ev, m))
+		g->record = gaps__record(&t->gaps, m->id, ev->time - t->clipped);
 	g->state = m->to;
 	g->since = t->now;
 	err = client->enter(t->context, g, ev, m);
@@ -196,6 +237,9 @@ goroutine_tracker__event(struct goroutine_tracker *t, const struct goroutine_cli
 	if (m.kind == SEMANTICS_SYNC) {
 		t->sync = time;
 		t->generations++;
+		err = t->ignores_gaps ? 0 : gaps__begin_generation(&t->gaps, ev);
+		if (err)
+			return err;
 	}
 	if (t->select && (m.kind == SEMANTICS_LABEL || m.kind == SEMANTICS_LOG)) {
 		err = goroutine_tracker__label(t, ev, &m);

@@ -124,6 +124,7 @@ static int goroutine__report(const struct latency *l, const struct live *g,
 		return 0;
 	report.stats = *live__stats(g, &brief);
 	report.stats.total = time_sub(to, from);
+	report.stats.lost = g->lost;
 	return done(done_context, &report);
 }
 
@@ -265,12 +266,46 @@ static int report(int err, struct error *error)
 	return err ? error__set(error, err, "%s", strerror(-err)) : 0;
 }
 
+/* Of the time in its present state that has been added to its parts already, what is lost. */
+static int64_t lost_so_far(const struct latency *l, const struct live *g)
+{
+	return gaps__lost(&l->tracker.gaps, TRACE_NO_G, g->go.record,
+			  latest(g->go.since, l->opts.from), earliest(g->since, l->opts.to));
+}
+
+static void note_lost(struct latency *l, int64_t sign)
+{
+	struct live *g;
+	void *value;
+
+	for (size_t i = 0; l->tracker.gaps.n && map__next(&l->tracker.goroutines, &i, &value);) {
+		g = value;
+		g->lost = time_add(g->lost, sign * lost_so_far(l, g));
+	}
+}
+
+/*
+ * A generation may have gaps that began in an earlier one, whose time has been added to a part. This
+ * is lost besides: the part may be wrong by that.
+ */
+static int begin_generation(struct latency *l, const struct trace_event *ev)
+{
+	int err;
+
+	note_lost(l, -1);
+	err = goroutine_tracker__event(&l->tracker, &client, ev, l->now);
+	note_lost(l, 1);
+	return err;
+}
+
 int latency__event(struct latency *l, const struct trace_event *ev,
 		   const struct kernel_threads *threads, struct error *error)
 {
 	l->now = l->tracker.started ? latest(l->now, ev->time) : ev->time;
 	l->moved = false;
 	l->threads = threads;
+	if (ev->type == EV_SYNC)
+		return report(begin_generation(l, ev), error);
 	return report(goroutine_tracker__event(&l->tracker, &client, ev, l->now), error);
 }
 
@@ -371,11 +406,12 @@ int latency__so_far(struct latency *l, uint64_t goroutine, struct latency_stats 
 		return 0;
 	if (latency_stats__copy(&stats, live__stats(g, &brief)))
 		return -ENOMEM;
+	stats.lost = g->lost;
 	if (part__add_to(l, g, &stats)) {
 		latency_stats__deinit(&stats);
 		return -ENOMEM;
 	}
-	stats.total = 0;
+	stats.total = stats.lost;
 	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
 		stats.total = time_add(stats.total, stats.part[i]);
 	*ret = stats;
@@ -396,6 +432,11 @@ int latency__data_ready(struct latency *l, uint64_t goroutine)
 					&g->go_kind);
 	g->kind = g->go_kind;
 	return err;
+}
+
+bool latency__has_gaps(const struct latency *l)
+{
+	return goroutine_tracker__has_gaps(&l->tracker);
 }
 
 int64_t latency__now(const struct latency *l)

@@ -49,14 +49,15 @@ enum latency_part {
 	[PART_KERNEL_BLOCKED] = "kernel-blocked", [PART_SYSCALL_BLOCKED] = "syscall-blocked",      \
 	[PART_GO_BLOCKED] = "go-blocked"
 
-#define LATENCY_TIMES (LATENCY_PARTS + 5)
+#define LATENCY_TIMES (LATENCY_PARTS + 6)
 
 /* ns, unless stated otherwise */
 struct latency_stats {
 	union {
 		struct {
 			int64_t part[LATENCY_PARTS];
-			int64_t total; /* the sum of the parts */
+			int64_t total; /* the sum of the parts and of what is lost */
+			int64_t lost;  /* unknown, because records were lost */
 			/* Of the time on CPU: within a system call; within a mark assist. */
 			int64_t syscall_oncpu, gc_assist;
 			int64_t unknown;    /* of the parts: while the thread's state was unknown */
@@ -110,6 +111,7 @@ struct latency_slice {
 	uint16_t place;	  /* for latency__place(); LATENCY_NO_PLACE: none */
 	uint8_t state;	  /* enum go_state */
 	bool unknown;	  /* the state of its thread is unknown */
+	bool lost;	  /* records were lost: all of the above but id, from and to is unknown */
 	bool assist, in_call; /* with latency_opts.places: on CPU within a system call */
 };
 
@@ -180,6 +182,8 @@ int latency__so_far(struct latency *l, uint64_t goroutine, struct latency_stats 
  */
 #define LATENCY_DATA_READY "network, data is ready"
 int latency__data_ready(struct latency *l, uint64_t goroutine);
+/* Whether records of the trace were lost, so that times may be. */
+bool latency__has_gaps(const struct latency *l);
 
 int64_t latency__now(const struct latency *l); /* the time of the last event or item */
 /* Reports the present slice of a goroutine, up to then. 0 or -ENOMEM. */

@@ -41,6 +41,7 @@ struct live {
 	struct tracked_goroutine go;
 	uint64_t m;    /* the thread that it is on, while running or in a system call */
 	int64_t since; /* all up to here is added to the stats */
+	int64_t lost;  /* of the time up to there; the sums in the stats do not have it */
 	int64_t delay; /* of the run queue that it waits in, so far */
 	union {
 		struct brief_sum brief[BRIEF_SUMS];

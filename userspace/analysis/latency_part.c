@@ -138,6 +138,26 @@ static int add_slice(struct latency *l, struct live *g, int64_t from, int64_t to
 	return err;
 }
 
+/* Time in which records are missing. 0 or -ENOMEM, of opts.slice(). */
+static int add_lost(struct latency *l, struct live *g, int64_t from, int64_t to)
+{
+	const struct latency_slice slice = {
+		.id = g->go.id,
+		.m = TRACE_NO_M,
+		.from = from,
+		.to = to,
+		.by = TRACE_NO_G,
+		.name = g->go.name,
+		.place = LATENCY_NO_PLACE,
+		.lost = true,
+	};
+
+	g->lost = time_add(g->lost, time_sub(to, from));
+	if (!l->opts.slice)
+		return 0;
+	return part__end_slice(l, g) ?: l->opts.slice(l->opts.context, &slice);
+}
+
 /* 1: added; 0: it needs more than brief sums; or -ENOMEM. */
 static int add_brief(struct latency *l, struct live *g, int64_t ns)
 {
@@ -169,12 +189,21 @@ static int add_full(struct latency *l, struct live *g, int64_t ns)
 
 int part__add_to(struct latency *l, const struct live *g, struct latency_stats *stats)
 {
-	int64_t from = latest(g->since, l->opts.from), to = earliest(l->now, l->opts.to);
+	int64_t from = latest(g->since, l->opts.from), to = earliest(l->now, l->opts.to), ns;
+	struct stretch stretch;
 	struct live at = *g;
+	int err = 0;
 
 	at.stats = stats;
 	at.full = true;
-	return to > from ? add_full(l, &at, time_sub(to, from)) : 0;
+	while (!err && gaps__next(&l->tracker.gaps, g->go.id, g->go.record, &from, to, &stretch)) {
+		ns = time_sub(stretch.to, stretch.from);
+		if (stretch.lost)
+			stats->lost = time_add(stats->lost, ns);
+		else
+			err = add_full(l, &at, ns);
+	}
+	return err;
 }
 
 /* The thread that it is on, if the kernel events have it. */
@@ -183,13 +212,14 @@ static const struct kernel_thread *thread_of(const struct latency *l, const stru
 	return g->m <= UINT32_MAX ? kernel_threads__find(l->threads, (uint32_t)g->m) : NULL;
 }
 
+/* 0 or -ENOMEM, also of opts.slice(). */
 static int add_span(struct latency *l, struct live *g, int64_t from, int64_t to)
 {
 	int64_t ns = time_sub(to, from);
 	int added;
 
 	if (l->opts.slice && add_slice(l, g, from, to))
-		return -ENOMEM; /* of opts.slice(), too */
+		return -ENOMEM;
 	if (g->part == PART_KERNEL_RUNNABLE)
 		g->delay = time_add(g->delay, ns);
 	if (g->label && add_worker(l, g, ns))
@@ -227,13 +257,20 @@ static int add_wait(struct latency *l, struct live *g, int64_t from, int64_t to)
 int part__add(struct latency *l, struct live *g)
 {
 	int64_t from = latest(g->since, l->opts.from), to = earliest(l->now, l->opts.to);
+	bool waits = g->part == PART_KERNEL_RUNNABLE && latency__has_tasks(l);
+	struct stretch stretch;
+	int err = 0;
 
 	g->since = l->now;
-	if (to <= from)
-		return 0;
-	if (g->part == PART_KERNEL_RUNNABLE && latency__has_tasks(l))
-		return add_wait(l, g, from, to);
-	return add_span(l, g, from, to);
+	while (!err && gaps__next(&l->tracker.gaps, g->go.id, g->go.record, &from, to, &stretch)) {
+		if (stretch.lost)
+			err = add_lost(l, g, stretch.from, stretch.to);
+		else if (waits)
+			err = add_wait(l, g, stretch.from, stretch.to);
+		else
+			err = add_span(l, g, stretch.from, stretch.to);
+	}
+	return err;
 }
 
 static int text_kind(struct latency *l, const char *text, uint32_t *ret)

@@ -21,7 +21,7 @@ struct step {
 	uint64_t by;	 /* the goroutine that ended the wait, or TRACE_NO_G */
 	uint32_t reason; /* as in latency_stats.reasons: part and kind */
 	uint16_t place;	 /* as in latency_stats.places, or LATENCY_NO_PLACE */
-	bool assist, in_call, unknown;
+	bool assist, in_call, unknown, lost;
 };
 
 /* A worker and the members of requests hold it. */
@@ -69,7 +69,8 @@ static bool goes_on(const struct step *last, const struct step *next)
 {
 	return last->by == TRACE_NO_G && last->reason == next->reason &&
 	       last->place == next->place && last->assist == next->assist &&
-	       last->in_call == next->in_call && last->unknown == next->unknown;
+	       last->in_call == next->in_call && last->unknown == next->unknown &&
+	       last->lost == next->lost;
 }
 
 int trails__slice(struct requests *r, const struct latency_slice *slice)
@@ -84,6 +85,7 @@ int trails__slice(struct requests *r, const struct latency_slice *slice)
 		.assist = slice->assist,
 		.in_call = slice->in_call,
 		.unknown = slice->unknown,
+		.lost = slice->lost,
 	};
 	int room;
 
@@ -159,8 +161,12 @@ static int charge(const struct walk *w, const struct step *step, int64_t ns)
 	enum latency_part part = latency_reason__part(step->reason);
 	struct latency_stats *path = w->path;
 
-	path->part[part] = time_add(path->part[part], ns);
 	path->total = time_add(path->total, ns);
+	if (step->lost) {
+		path->lost = time_add(path->lost, ns);
+		return 0;
+	}
+	path->part[part] = time_add(path->part[part], ns);
 	if (step->unknown)
 		path->unknown = time_add(path->unknown, ns);
 	if (step->in_call)

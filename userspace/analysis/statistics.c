@@ -315,6 +315,11 @@ static int note_record(struct statistics *s, struct private_record *record)
 			;
 		s->private_bad += record->data.bad;
 		return 0;
+	case PRIVATE_GAPS:
+		while (private_read__gap(&record->data, &(struct private_gap){}))
+			;
+		s->private_bad += record->data.bad;
+		return 0;
 	case PRIVATE_TABLE:
 		s->describes = true;
 		return 0;

@@ -30,7 +30,7 @@ struct summary *summary__create(const struct summary_opts *opts)
 		return NULL;
 	}
 	goroutine_tracker__init(&s->tracker, &client, s, s->naming.names);
-	s->tracker.as_go = opts->as_go;
+	s->tracker.as_go = s->tracker.ignores_gaps = opts->as_go;
 	if (opts->select && goroutine_tracker__set_labels(&s->tracker, opts->select)) {
 		summary__destroy(s);
 		return NULL;
@@ -89,7 +89,7 @@ static int goroutine__appear(void *context, void *goroutine, const struct trace_
 		err = naming__kind(&s->naming, m, &g->block_kind);
 	else if (m->to == GO_STATE_SYSCALL && ev->p == TRACE_NO_P)
 		g->syscall_block = g->go.since;
-	return err ? err : live__add_state(g, ev->time, &g->stats);
+	return err ? err : live__add_state(s, g, ev->time, &g->stats);
 }
 
 static inline int goroutine__leave(void *context, void *goroutine, const struct trace_event *ev,
@@ -101,7 +101,7 @@ static inline int goroutine__leave(void *context, void *goroutine, const struct 
 	int err = 0;
 
 	if (g->go.since || g->go.state == GO_STATE_RUNNING)
-		err = live__add_state(g, ev->time, &g->stats);
+		err = live__add_state(s, g, ev->time, &g->stats);
 	if (g->go.state == GO_STATE_SYSCALL && g->go.since) {
 		p = map__get(&s->p, g->syscall_p);
 		if (p)
@@ -113,7 +113,7 @@ static inline int goroutine__leave(void *context, void *goroutine, const struct 
 /* Its times up to now become final; `ended` is SUMMARY_NEVER if only the trace has ended. */
 static int finalize(struct summary *s, struct live *g, int64_t ended)
 {
-	int err = live__add_pending(g, s->tracker.now, &g->stats);
+	int err = live__add_pending(s, g, s->tracker.now, &g->stats);
 
 	if (!err)
 		err = regions__finish(s, g, ended);
@@ -232,14 +232,14 @@ static void gc_work__begin(struct summary *s, const struct trace_event *ev, bool
 	*(is_sweep(ev) ? &g->in_sweep : &g->in_assist) = true;
 }
 
-static void gc_work__end(const struct trace_event *ev, struct live *g)
+static void gc_work__end(struct summary *s, const struct trace_event *ev, struct live *g)
 {
 	if (!range__is_mark_assist(ev) && !is_sweep(ev))
 		return;
 	*(is_sweep(ev) ? &g->in_sweep : &g->in_assist) = false;
 	if (g->in_assist || g->in_sweep)
 		return;
-	live__add_gc_work(g, ev->time, &g->stats);
+	live__add_gc_work(s, g, ev->time, &g->stats);
 	g->gc_work = 0;
 }
 
@@ -281,7 +281,8 @@ static int range__begin(struct summary *s, const struct trace_event *ev, const s
 	if (!open)
 		return durations__add(&g->open, kind, since);
 	if (active && open->ns)
-		err = durations__add(&g->stats.ranges, kind, time_sub(s->tracker.sync, open->ns));
+		err = durations__add(&g->stats.ranges, kind,
+				     live__range(s, open->ns, s->tracker.sync));
 	open->ns = since;
 	return err;
 }
@@ -301,14 +302,14 @@ static int range__end(struct summary *s, const struct trace_event *ev, const str
 		p->in_sweep = false;
 		g = goroutine_tracker__find(&s->tracker, p->sweep_g);
 		if (g)
-			gc_work__end(ev, g);
+			gc_work__end(s, ev, g);
 		if (p->sweep_g != ev->g)
 			g = NULL;
 	}
 	if (!g)
 		return 0;
 	if (m->resource == RESOURCE_GOROUTINE)
-		gc_work__end(ev, g);
+		gc_work__end(s, ev, g);
 	err = naming__kind(&s->naming, m, &kind);
 	if (err)
 		return err;
@@ -317,7 +318,7 @@ static int range__end(struct summary *s, const struct trace_event *ev, const str
 		return 0;
 	since = open->ns;
 	durations__remove(&g->open, open);
-	return durations__add(&g->stats.ranges, kind, time_sub(ev->time, since));
+	return durations__add(&g->stats.ranges, kind, live__range(s, since, ev->time));
 }
 
 static int range__event(void *context, const struct trace_event *ev, const struct semantics *m)
@@ -380,6 +381,7 @@ int summary__event(struct summary *s, const struct trace_event *ev, struct error
 	if (s->windowed) {
 		clipped = *ev;
 		clipped.time = clip(s, ev->time);
+		s->tracker.clipped = time_sub(clipped.time, ev->time);
 		ev = &clipped;
 	}
 	if (!s->tracker.sync) /* as in Go, 0 is none */
@@ -402,6 +404,11 @@ struct trace_string summary__name(const struct summary *s, uint32_t name)
 struct trace_string summary__kind(const struct summary *s, uint32_t kind)
 {
 	return naming__kind_at(&s->naming, kind);
+}
+
+bool summary__has_gaps(const struct summary *s)
+{
+	return goroutine_tracker__has_gaps(&s->tracker);
 }
 
 bool summary__is_system(struct trace_string name)

@@ -26,15 +26,16 @@
 
 #define SUMMARY_NEVER INT64_MIN /* of regions and tasks: a time outside the trace */
 
-#define SUMMARY_TIMES 7
+#define SUMMARY_TIMES 8
 
 /* ns */
 struct summary_stats {
 	union {
 		struct {
 			int64_t exec, sched_wait, syscall, syscall_block;
-			int64_t total;	  /* from its creation to its end */
-			int64_t gc_work;  /* of exec: within mark assists and sweeps */
+			int64_t total;	 /* from its creation to its end */
+			int64_t gc_work; /* of exec: within mark assists and sweeps */
+			int64_t lost;	 /* unknown, because records were lost; not in the others */
 			int64_t go_twice; /* of syscall_block: also in Go's syscall, sched_wait */
 		};
 		int64_t times[SUMMARY_TIMES]; /* the same */
@@ -113,6 +114,9 @@ struct trace_string summary__kind(const struct summary *s, uint32_t kind);
 
 /* The i-th task, by id; NULL: there are no more. After summary__finish(). */
 const struct summary_task *summary__task(const struct summary *s, size_t i);
+
+/* Whether records of the trace were lost, so that times may be. */
+bool summary__has_gaps(const struct summary *s);
 
 /* Whether a goroutine is one of the runtime's own, or of unknown start: format/start.h. */
 bool summary__is_system(struct trace_string name);

@@ -52,23 +52,36 @@ struct summary {
 	size_t ntasks;
 };
 
+/* The known part of [from, to), within a state of the goroutine. */
+static inline int64_t live__known(const struct summary *s, const struct live *g, int64_t from,
+				  int64_t to)
+{
+	return time_sub(time_sub(to, from), goroutine_tracker__lost(&s->tracker, &g->go, from, to));
+}
+
 /* If it runs, and is in a mark assist or a sweep: the time that it has been both. */
-static inline void live__add_gc_work(const struct live *g, int64_t now, struct summary_stats *stats)
+static inline void live__add_gc_work(const struct summary *s, const struct live *g, int64_t now,
+				     struct summary_stats *stats)
 {
 	int64_t since = g->go.since > g->gc_work ? g->go.since : g->gc_work;
 
 	if (g->go.state == GO_STATE_RUNNING && g->go.since && g->gc_work)
-		stats->gc_work = time_add(stats->gc_work, time_sub(now, since));
+		stats->gc_work = time_add(stats->gc_work, live__known(s, g, since, now));
 }
 
 /* Adds the time that it has been in its state. 0 or -ENOMEM. Inline, as each transition does it. */
-static inline int live__add_state(const struct live *g, int64_t now, struct summary_stats *stats)
+static inline int live__add_state(const struct summary *s, const struct live *g, int64_t now,
+				  struct summary_stats *stats)
 {
-	int64_t ns = time_sub(now, g->go.since), until = g->syscall_block ? g->syscall_block : now;
+	int64_t ns = live__known(s, g, g->go.since, now);
+	int64_t until = g->syscall_block ? g->syscall_block : now, call;
+
+	if (s->tracker.gaps.n)
+		stats->lost = time_add(stats->lost, time_sub(time_sub(now, g->go.since), ns));
 
 	switch (g->go.state) {
 	case GO_STATE_RUNNING:
-		live__add_gc_work(g, now, stats);
+		live__add_gc_work(s, g, now, stats);
 		stats->exec = time_add(stats->exec, ns);
 		return 0;
 	case GO_STATE_RUNNABLE:
@@ -77,8 +90,9 @@ static inline int live__add_state(const struct live *g, int64_t now, struct summ
 	case GO_STATE_WAITING:
 		return durations__add(&stats->block, g->block_kind, ns);
 	case GO_STATE_SYSCALL:
-		stats->syscall = time_add(stats->syscall, time_sub(until, g->go.since));
-		stats->syscall_block = time_add(stats->syscall_block, time_sub(now, until));
+		call = live__known(s, g, g->go.since, until);
+		stats->syscall = time_add(stats->syscall, call);
+		stats->syscall_block = time_add(stats->syscall_block, time_sub(ns, call));
 	}
 	return 0;
 }
@@ -101,9 +115,12 @@ void stats__subtract(struct summary_stats *stats, const struct summary_stats *fr
  * Adds the time that it has been in its state and in open ranges; sets its total, if it has none.
  * 0 or -ENOMEM, as below.
  */
-int live__add_pending(const struct live *g, int64_t now, struct summary_stats *stats);
+int live__add_pending(const struct summary *s, const struct live *g, int64_t now,
+		      struct summary_stats *stats);
 /* Its times as of `now`; the caller deinitializes them. */
-int live__snapshot(struct live *g, int64_t now, struct summary_stats *ret);
+int live__snapshot(const struct summary *s, struct live *g, int64_t now, struct summary_stats *ret);
+/* The known part of a range that it is in since `since`. */
+int64_t live__range(const struct summary *s, int64_t since, int64_t now);
 
 /* summary_pack.c */
 

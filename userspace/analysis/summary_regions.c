@@ -281,7 +281,7 @@ int regions__begin(struct summary *s, const struct trace_event *ev, const struct
 	if (!err)
 		err = task__add_region(s, &r, g->go.id);
 	if (!err)
-		err = live__snapshot(g, ev->time, &r.stats);
+		err = live__snapshot(s, g, ev->time, &r.stats);
 	return err ? err : region__push(s, g, &r);
 }
 
@@ -313,7 +313,7 @@ int regions__end(struct summary *s, const struct trace_event *ev, const struct s
 	if (err)
 		return err;
 	r.end = s->time;
-	err = live__snapshot(g, ev->time, &now);
+	err = live__snapshot(s, g, ev->time, &now);
 	if (!err)
 		err = region__done(s, g, &r, &now);
 	if (open)

@@ -32,6 +32,7 @@ int64_t summary_stats__unknown(const struct summary_stats *stats)
 	int64_t known = time_add(time_add(stats->exec, stats->sched_wait),
 				 time_add(stats->syscall, stats->syscall_block));
 
+	known = time_add(known, stats->lost);
 	for (uint32_t i = 0; i < stats->block.n; i++)
 		known = time_add(known, stats->block.at[i].ns);
 	return known < stats->total ? time_sub(stats->total, known) : 0;
@@ -57,7 +58,15 @@ void stats__subtract(struct summary_stats *stats, const struct summary_stats *fr
 	durations__subtract(&stats->ranges, &from->ranges);
 }
 
-int live__add_pending(const struct live *g, int64_t now, struct summary_stats *stats)
+/* The records of a range are its begin and its end. */
+int64_t live__range(const struct summary *s, int64_t since, int64_t now)
+{
+	return time_sub(time_sub(now, since),
+			gaps__lost(&s->tracker.gaps, TRACE_NO_G, since, since, now));
+}
+
+int live__add_pending(const struct summary *s, const struct live *g, int64_t now,
+		      struct summary_stats *stats)
 {
 	int64_t blocked = g->syscall_block ? time_sub(now, g->syscall_block) : 0;
 	const struct duration *open;
@@ -66,12 +75,12 @@ int live__add_pending(const struct live *g, int64_t now, struct summary_stats *s
 	if (!stats->total)
 		stats->total = time_sub(now, g->go.created);
 	if (g->go.since)
-		err = live__add_state(g, now, stats);
+		err = live__add_state(s, g, now, stats);
 	if (g->go.since && g->go.state == GO_STATE_SYSCALL)
 		stats->go_twice = time_add(stats->go_twice, blocked);
 	for (uint32_t i = 0; i < g->open.n && !err; i++) {
 		open = &g->open.at[i];
-		err = durations__add(&stats->ranges, open->kind, time_sub(now, open->ns));
+		err = durations__add(&stats->ranges, open->kind, live__range(s, open->ns, now));
 	}
 	return err;
 }
@@ -80,7 +89,7 @@ int live__add_pending(const struct live *g, int64_t now, struct summary_stats *s
  * The kinds that are pending get their place in the goroutine's own stats first: so the kinds of a
  * snapshot are always the first ones of any later one, which stats__subtract() counts on.
  */
-int live__snapshot(struct live *g, int64_t now, struct summary_stats *ret)
+int live__snapshot(const struct summary *s, struct live *g, int64_t now, struct summary_stats *ret)
 {
 	bool blocked = g->go.since && g->go.state == GO_STATE_WAITING;
 	int err = blocked ? durations__add(&g->stats.block, g->block_kind, 0) : 0;
@@ -91,7 +100,7 @@ int live__snapshot(struct live *g, int64_t now, struct summary_stats *ret)
 		err = stats__copy(ret, &g->stats);
 	if (err)
 		return err;
-	err = live__add_pending(g, now, ret);
+	err = live__add_pending(s, g, now, ret);
 	if (err)
 		summary_stats__deinit(ret);
 	return err;

@@ -20,6 +20,21 @@ static void put_head(struct json *j)
 	json__close(j, '}');
 }
 
+/* Each gap precedes the first event after its begin. */
+static void put_gaps(struct json *j, const struct gaps *gaps, int64_t time, int64_t *passed)
+{
+	const struct gap *gap;
+
+	while ((gap = gaps__first(gaps, *passed)) && gap->from <= time) {
+		json__open(j, NULL, '{');
+		json__i64(j, "time", gap->from);
+		json__string(j, "kind", "Gap");
+		json__i64(j, "to", gap->to);
+		json__close(j, '}');
+		*passed = gap->to;
+	}
+}
+
 static void put_step(struct printer *p, struct timeline *t, const struct timeline_step *step)
 {
 	if (step->event)
@@ -35,11 +50,15 @@ static int put_all(struct timeline *t, struct printer *p, const struct stream_fi
 		   struct error *error)
 {
 	struct timeline_step step = {};
+	int64_t passed = INT64_MIN;
 	int more = 1;
 
 	put_head(&p->json);
-	while (!stream->err && (more = timeline__next(t, &step, error)) > 0)
+	while (!stream->err && (more = timeline__next(t, &step, error)) > 0) {
+		if (step.event)
+			put_gaps(&p->json, timeline__gaps(t), step.event->time, &passed);
 		put_step(p, t, &step);
+	}
 	return more < 0 ? more : 0;
 }
 

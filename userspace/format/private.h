@@ -41,6 +41,7 @@ enum private_kind {
 	PRIVATE_PLUGIN = 20,   /* a plugin of the program, and since when it is recorded */
 	PRIVATE_WAITS = 21,    /* what has the CPUs that threads of the target wait for */
 	PRIVATE_REQUESTS = 22, /* when requests arrived, and when their answers were written */
+	PRIVATE_GAPS = 23,     /* when records may be missing */
 	PRIVATE_KIND_END
 };
 
@@ -49,6 +50,18 @@ enum private_kind {
 struct private_loss {
 	uint64_t kind, count; /* enum gt_kind in gotrace/record.h; 0: unknown */
 	uint64_t from, to;    /* CLOCK_MONOTONIC, ns */
+};
+
+/* Of what a gap is; from GAP_GOROUTINES on, of one goroutine: its id is added. */
+enum { GAP_ALL, GAP_KERNEL, GAP_GOROUTINES };
+
+/*
+ * Records are missing between two times: of any goroutine, or only kernel events. Or the event of a
+ * goroutine at `to` was held back since `from`, because records before it were missing.
+ */
+struct private_gap {
+	uint64_t from, to; /* CLOCK_MONOTONIC, ns */
+	uint64_t of;
 };
 
 /* Corrections that two snapshots after a loss have caused. */

@@ -193,6 +193,22 @@ bool private_read__request(struct buf *data, struct private_request *ret)
 	return true;
 }
 
+bool private_read__gap(struct buf *data, struct private_gap *ret)
+{
+	struct private_gap gap;
+
+	if (!buf__left(data))
+		return false;
+	gap.of = buf__uleb(data);
+	gap.from = buf__uleb(data);
+	if (__builtin_add_overflow(gap.from, buf__uleb(data), &gap.to))
+		data->bad = true;
+	if (data->bad)
+		return false;
+	*ret = gap;
+	return true;
+}
+
 bool private_read__correction(struct buf *data, struct private_correction *ret)
 {
 	struct private_correction c;

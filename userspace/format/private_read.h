@@ -54,6 +54,7 @@ struct private_pair {
 };
 bool private_read__pair(struct buf *data, struct private_pair *ret); /* PRIVATE_META */
 bool private_read__loss(struct buf *data, struct private_loss *ret); /* PRIVATE_LOSSES */
+bool private_read__gap(struct buf *data, struct private_gap *ret);   /* PRIVATE_GAPS */
 
 /* PRIVATE_REQUESTS: *ret is the entry before, at first {}. */
 bool private_read__request(struct buf *data, struct private_request *ret);

@@ -49,6 +49,9 @@ int read_timeline(struct trace_args *in, read_timeline_fn read, void *context, s
 struct private_short;
 void report_short_calls(const char *name, const struct private_short *sum);
 /* To be called after reading: report skipped events, and what --lenient left out, on stderr. */
+struct gaps;
+/* Report in one line how long records were missing, if they were. */
+void report_gaps(const char *name, const struct gaps *gaps);
 void report_omissions(const char *name, const struct reader *r);
 
 /*

@@ -20,7 +20,7 @@
 
 enum { OPT_ALL = 256, OPT_SORT, OPT_COMPARE, OPT_EXTREMES, OPT_CANONICAL };
 
-#define SORTED_BY "sched, sync, network, syscall, gc, other, total, gcwork, count"
+#define SORTED_BY "sched, sync, network, syscall, gc, other, total, gcwork, lost, count"
 
 struct arguments {
 	struct trace_args in;

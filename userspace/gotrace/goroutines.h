@@ -13,7 +13,7 @@
 #include "lib/map.h"
 #include "analysis/select.h"
 
-/* Columns of the table. Those from EXEC to OTHER add up to TOTAL. */
+/* Columns of the table. Those from EXEC to OTHER, and LOST, add up to TOTAL. */
 enum column {
 	COLUMN_EXEC,
 	COLUMN_SCHED,
@@ -24,6 +24,7 @@ enum column {
 	COLUMN_OTHER,
 	COLUMN_TOTAL,
 	COLUMN_GC_WORK,
+	COLUMN_LOST, /* the last one of the times: only of traces with gaps */
 	COLUMN_COUNT,
 	COLUMN_ID,
 	COLUMNS

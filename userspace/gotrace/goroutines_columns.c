@@ -17,7 +17,7 @@ const char *const column_names[COLUMNS] = {
 	[COLUMN_EXEC] = "exec",	      [COLUMN_SCHED] = "sched",	    [COLUMN_SYNC] = "sync",
 	[COLUMN_NETWORK] = "network", [COLUMN_SYSCALL] = "syscall", [COLUMN_GC] = "gc",
 	[COLUMN_OTHER] = "other",     [COLUMN_TOTAL] = "total",	    [COLUMN_GC_WORK] = "gcwork",
-	[COLUMN_COUNT] = "count",     [COLUMN_ID] = "id",
+	[COLUMN_LOST] = "lost",	      [COLUMN_COUNT] = "count",	    [COLUMN_ID] = "id",
 };
 
 static bool has(struct trace_string s, const char *word)
@@ -60,6 +60,8 @@ int64_t column__of(const struct goroutines *all, const struct summary_stats *sta
 		return stats->total;
 	case COLUMN_GC_WORK:
 		return stats->gc_work;
+	case COLUMN_LOST:
+		return stats->lost;
 	case COLUMN_OTHER:
 		return time_add(sum(all, &stats->block, column), summary_stats__unknown(stats));
 	default:

@@ -20,7 +20,15 @@
 
 enum side { SLOWEST, FASTEST, SIDES };
 
-enum part_of { PART_EXEC, PART_SCHED, PART_SYSCALL, PART_SYSCALL_BLOCK, PART_UNKNOWN, PARTS };
+enum part_of {
+	PART_EXEC,
+	PART_SCHED,
+	PART_SYSCALL,
+	PART_SYSCALL_BLOCK,
+	PART_UNKNOWN,
+	PART_LOST, /* the last one: only of traces with gaps */
+	PARTS
+};
 
 static const struct {
 	const char *key, *text; /* in JSON, and in the table */
@@ -30,6 +38,7 @@ static const struct {
 	[PART_SYSCALL] = { "syscall", "in system calls" },
 	[PART_SYSCALL_BLOCK] = { "syscall_block", "in system calls, without a P" },
 	[PART_UNKNOWN] = { "unknown", "unknown" },
+	[PART_LOST] = { "lost_ns", "lost: records are missing" },
 };
 
 /* Sums of a group, ns; INT64_MAX if it exceeds that. */
@@ -89,6 +98,7 @@ static int add_stats(struct extremes *x, enum side side, const struct summary_st
 	add(&x->part[PART_SYSCALL], side, stats->syscall);
 	add(&x->part[PART_SYSCALL_BLOCK], side, stats->syscall_block);
 	add(&x->part[PART_UNKNOWN], side, summary_stats__unknown(stats));
+	add(&x->part[PART_LOST], side, stats->lost);
 	for (uint32_t i = 0; i < stats->block.n; i++) {
 		blocked = find_blocked(x, stats->block.at[i].kind);
 		if (!blocked)
@@ -280,7 +290,7 @@ static void put_json(const struct goroutines *all, const struct extremes *x)
 		put_json_ids(&j, all, x, side);
 	json__open(&j, "parts", '[');
 	put_json_part(&j, "total", NULL, &x->total);
-	for (unsigned int i = 0; i < PARTS; i++)
+	for (unsigned int i = 0; i < (summary__has_gaps(all->summary) ? PARTS : PART_LOST); i++)
 		put_json_part(&j, parts[i].key, NULL, &x->part[i]);
 	for (size_t i = 0; i < x->n; i++) {
 		reason = summary__kind(all->summary, x->blocked[i].kind);

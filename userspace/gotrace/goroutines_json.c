@@ -49,6 +49,8 @@ static void put_stats(struct json *j, const struct summary *s, const struct summ
 	json__i64(j, "syscall", stats->syscall);
 	json__i64(j, "syscall_block", stats->syscall_block);
 	json__i64(j, "unknown", summary_stats__unknown(stats));
+	if (summary__has_gaps(s))
+		json__i64(j, "lost_ns", stats->lost);
 	json__i64(j, "total", stats->total);
 	json__i64(j, "gc_work", stats->gc_work);
 	put_durations(j, "block", s, &stats->block);

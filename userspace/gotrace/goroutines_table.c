@@ -16,11 +16,14 @@ static const char *const titles[COLUMN_TIMES] = {
 	[COLUMN_EXEC] = "EXEC",	      [COLUMN_SCHED] = "SCHED",	    [COLUMN_SYNC] = "SYNC",
 	[COLUMN_NETWORK] = "NETWORK", [COLUMN_SYSCALL] = "SYSCALL", [COLUMN_GC] = "GC",
 	[COLUMN_OTHER] = "OTHER",     [COLUMN_TOTAL] = "TOTAL",	    [COLUMN_GC_WORK] = "GC WORK",
+	[COLUMN_LOST] = "LOST",
 };
 
-static struct columns make_columns(void)
+static struct columns make_columns(const struct goroutines *all)
 {
-	return (struct columns){ .n = COLUMN_TIMES, .titles = titles, .first = 8 };
+	size_t n = summary__has_gaps(all->summary) ? COLUMN_TIMES : COLUMN_LOST;
+
+	return (struct columns){ .n = n, .titles = titles, .first = 8 };
 }
 
 /* Columns that are shown even if they are empty, or the terminal is narrow. */
@@ -28,13 +31,13 @@ static uint32_t kept(const struct goroutines *all)
 {
 	uint32_t sort = all->sort < COLUMN_TIMES ? 1u << all->sort : 0;
 
-	return 1u << COLUMN_EXEC | 1u << COLUMN_TOTAL | sort;
+	return 1u << COLUMN_EXEC | 1u << COLUMN_TOTAL | 1u << COLUMN_LOST | sort;
 }
 
 static void sum_columns(struct columns *c, const struct goroutines *all,
 			const struct summary_stats *stats)
 {
-	for (unsigned int i = 0; i < COLUMN_TIMES; i++)
+	for (unsigned int i = 0; i < c->n; i++)
 		c->sum[i] += (double)column__of(all, stats, i);
 }
 
@@ -42,7 +45,7 @@ static void put_times(struct out *o, const struct columns *c, const struct gorou
 		      uint64_t first, const struct summary_stats *stats)
 {
 	out__format(o, "%8" PRIu64, first);
-	for (unsigned int i = 0; i < COLUMN_TIMES; i++)
+	for (unsigned int i = 0; i < c->n; i++)
 		columns__time(c, o, i, column__of(all, stats, i));
 	out__text(o, "  ");
 }
@@ -58,7 +61,7 @@ static void put_row(struct out *o, const struct columns *c, const struct gorouti
 int table__groups(const struct goroutines *all)
 {
 	struct out *o = out__table();
-	struct columns c = make_columns();
+	struct columns c = make_columns(all);
 	size_t n;
 	const struct group **groups = groups__sorted(all, &n);
 
@@ -99,7 +102,7 @@ static int put_goroutines(struct out *o, const struct goroutines *all, struct co
 int table__goroutines(const struct goroutines *all)
 {
 	struct out *o = out__table();
-	struct columns c = make_columns();
+	struct columns c = make_columns(all);
 	int err = o->screen.width ? put_goroutines(NULL, all, &c) : 0;
 
 	if (err)
@@ -146,6 +149,7 @@ static void put_parts(struct out *o, const struct goroutines *all,
 		table__part(o, a->ns, stats->total,
 			    "blocked: ", summary__kind(all->summary, a->kind));
 	table__part(o, summary_stats__unknown(stats), stats->total, "unknown", nothing);
+	table__part(o, stats->lost, stats->total, "lost: records are missing", nothing);
 	table__part(o, stats->gc_work, stats->total, "included in running: mark assists and sweeps",
 		    nothing);
 	for (a = stats->ranges.at; a < stats->ranges.at + stats->ranges.n; a++)
@@ -156,7 +160,7 @@ static void put_parts(struct out *o, const struct goroutines *all,
 static int put_regions(struct out *o, const struct goroutines *all,
 		       const struct summary_goroutine *g)
 {
-	struct columns c = make_columns();
+	struct columns c = make_columns(all);
 	struct summary_region *regions, *r;
 	size_t n;
 	int err = regions__sorted(g, &regions, &n);

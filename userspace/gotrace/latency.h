@@ -47,10 +47,10 @@ extern const char *const latency_part_texts[LATENCY_PARTS];
 extern const char *const latency_orders[LATENCY_ORDERS]; /* values of --sort */
 
 /*
- * The columns of a table: the parts, and their total. Those that only kernel events show are unknown
- * without these.
+ * The columns of a table: the parts, their total, and if the trace has gaps what is lost of it. Those
+ * that only kernel events show are unknown without these.
  */
-struct columns latency_columns(bool has_kernel);
+struct columns latency_columns(bool has_kernel, bool has_gaps);
 
 /*
  * Columns that are shown on a narrow terminal, too, because they have the largest causes; `sum`: of

@@ -154,6 +154,8 @@ int latency_json__path(struct json *j, const struct latency *l, const struct lat
 
 	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
 		json__i64(j, latency_json_parts[i], stats->part[i]);
+	if (latency__has_gaps(l))
+		json__i64(j, "lost_ns", stats->lost);
 	json__i64(j, "total_ns", stats->total);
 	json__open(j, "of_which", '{');
 	json__i64(j, "syscall_oncpu_ns", stats->syscall_oncpu);

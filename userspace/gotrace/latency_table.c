@@ -204,6 +204,7 @@ int latency_table__details(struct out *o, const struct latency *l, bool has_kern
 		if (!err && i == PART_KERNEL_RUNNABLE)
 			err = put_tasks(o, l, stats, whole);
 	}
+	table__part(o, stats->lost, stats->total, "lost: records are missing", nothing);
 	table__part(o, stats->syscall_oncpu, stats->total, "included: on CPU in system calls",
 		    nothing);
 	table__part(o, stats->gc_assist, stats->total, "included: on CPU in mark assists", nothing);

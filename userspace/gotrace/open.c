@@ -56,6 +56,19 @@ void report_omissions(const char *name, const struct reader *r)
 		log__msg("%s: the rest was left out: %s", name, reader__left_out(r));
 }
 
+void report_gaps(const char *name, const struct gaps *gaps)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < gaps->n; i++)
+		ns += (double)gaps->at[i].to - (double)gaps->at[i].from;
+	if (gaps->any)
+		log__msg(
+			"%s: records were lost in %zu gap%s, %.6f s in all: what goroutines did "
+			"there, and until their next events, is unknown; 'gotrace stat' shows when",
+			name, gaps->n, gaps->n == 1 ? "" : "s", ns / 1e9);
+}
+
 void report_short_calls(const char *name, const struct private_short *sum)
 {
 	if (sum->min_ns)

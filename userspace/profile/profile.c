@@ -171,6 +171,23 @@ int64_t profile__part(const struct profile *p, int64_t begin, int64_t end)
 	return ns < 0 ? INT64_MAX : ns;
 }
 
+int64_t profile__known(const struct profile *p, uint64_t g, int64_t record, int64_t begin,
+		       int64_t end, int64_t *ret_lost)
+{
+	struct stretch stretch;
+	int64_t known = 0, lost = 0, *sum, ns;
+
+	while (gaps__next(&p->tracker.gaps, g, record, &begin, end, &stretch)) {
+		sum = stretch.lost ? &lost : &known;
+		ns = profile__part(p, stretch.from, stretch.to);
+		if (__builtin_add_overflow(*sum, ns, sum))
+			*sum = INT64_MAX;
+	}
+	if (ret_lost)
+		*ret_lost = lost;
+	return known;
+}
+
 int profile__leaf(struct profile *p, const char *what, struct trace_string detail, uint32_t *ret)
 {
 	char text[TRACE_STRING_MAX];
@@ -270,11 +287,19 @@ int profile__leave_state(struct profile *p, struct profiled *g)
 {
 	struct held held = { .thread = g->thread, .stack = g->stack, .leaf = g->leaf };
 
+	int64_t lost;
+	int err;
+
 	if (!g->wanted)
 		return 0;
 	g->wanted = false;
-	held.ns = profile__part(p, g->go.since, p->tracker.now);
-	return held.ns ? profile__add(p, g, &held) : 0;
+	held.ns = profile__known(p, g->go.id, g->go.record, g->go.since, p->tracker.now, &lost);
+	err = held.ns ? profile__add(p, g, &held) : 0;
+	if (err || !lost || p->opts.kind != PROFILE_WALL)
+		return err;
+	held = (struct held){ .ns = lost, .thread = TRACE_NO_M };
+	return profile__leaf(p, "lost", (struct trace_string){ "", 0 }, &held.leaf) ?:
+		       profile__add(p, g, &held);
 }
 
 static int goroutine__leave(void *context, void *goroutine, const struct trace_event *ev,

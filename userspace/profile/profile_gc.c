@@ -71,7 +71,8 @@ static int end(struct profile *p, enum gc_range_kind kind, uint64_t id)
 	if (!range)
 		return 0;
 	held = (struct held){
-		.ns = profile__part(p, range->begin, p->tracker.now),
+		.ns = profile__known(p, TRACE_NO_G, range->begin, range->begin, p->tracker.now,
+				     NULL),
 		.thread = range->thread,
 		.stack = range->stack,
 		.leaf = range->leaf,

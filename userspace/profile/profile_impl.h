@@ -63,6 +63,12 @@ struct profile {
 int profile__add(struct profile *p, struct profiled *g, const struct held *held);
 /* The part of an interval within the window; of times of a hostile trace, at most INT64_MAX. */
 int64_t profile__part(const struct profile *p, int64_t begin, int64_t end);
+/*
+ * The known part of an interval within the window, of what had its last record at `record`; ret_lost:
+ * the other part, or NULL.
+ */
+int64_t profile__known(const struct profile *p, uint64_t g, int64_t record, int64_t begin,
+		       int64_t end, int64_t *ret_lost);
 /* The id of a text for a frame: [what], or [what: detail]. 0 or -ENOMEM. */
 int profile__leaf(struct profile *p, const char *what, struct trace_string detail, uint32_t *ret);
 

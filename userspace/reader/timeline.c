@@ -25,7 +25,7 @@ struct lost {
 struct losses { /* of a generation, by time */
 	struct lost *at;
 	size_t n, cap;
-	size_t next; /* the first one that has not ended, or, of Go's events, not begun */
+	size_t next; /* the first one that has not ended */
 };
 
 struct timeline {
@@ -37,10 +37,10 @@ struct timeline {
 	struct kernel_item item, last_item; /* read ahead; delivered last */
 	bool has_event, has_item, ended;
 	bool has_kernel;
-	struct losses lost;    /* of kernel events */
-	struct losses go_lost; /* of Go's events */
-	uint64_t go_lost_to;   /* latest end of those that have begun; 0: none has */
-	uint64_t go_lost_from; /* the begin of that one */
+	struct losses lost;   /* of kernel events */
+	struct gaps gaps;     /* of Go's events */
+	int64_t go_lost_to;   /* latest end of those that have begun; INT64_MIN: none has */
+	int64_t go_lost_from; /* the begin of that one */
 	bool in_loss;
 	uint64_t lost_from; /* see timeline__lost_from(), CLOCK_MONOTONIC */
 	struct request_times requests;
@@ -59,6 +59,7 @@ int timeline__create(struct timeline **ret, struct reader *r)
 	if (!t)
 		return -ENOMEM;
 	t->reader = r;
+	t->go_lost_to = INT64_MIN;
 	*ret = t;
 	return 0;
 }
@@ -70,8 +71,8 @@ void timeline__destroy(struct timeline *t)
 	kernel_reader__close(t->kernel);
 	kernel_threads__deinit(&t->threads);
 	free(t->lost.at);
-	free(t->go_lost.at);
 	request_times__deinit(&t->requests);
+	gaps__deinit(&t->gaps);
 	free(t);
 }
 
@@ -140,12 +141,17 @@ int64_t timeline__lost_from(const struct timeline *t)
 
 int64_t timeline__go_lost_to(const struct timeline *t)
 {
-	return t->go_lost_to ? timeline__time(t, t->go_lost_to) : INT64_MIN;
+	return t->go_lost_to;
 }
 
 int64_t timeline__go_lost_from(const struct timeline *t)
 {
-	return timeline__time(t, t->go_lost_from);
+	return t->go_lost_from;
+}
+
+const struct gaps *timeline__gaps(const struct timeline *t)
+{
+	return &t->gaps;
 }
 
 /* ---- generations ---- */
@@ -160,17 +166,13 @@ static int losses__add(struct losses *l, const struct private_loss *loss)
 	return 0;
 }
 
-/* One of an unknown kind may be of both. */
+/* Of Go's events there are gaps. A loss of an unknown kind may be of both. */
 static int add_loss(struct timeline *t, const struct private_loss *loss)
 {
-	bool kernel = loss->kind < GT_KIND_END && gt_kind_is_kernels((unsigned int)loss->kind);
-	int err = 0;
-
-	if (kernel || !loss->kind)
-		err = losses__add(&t->lost, loss);
-	if (!err && !kernel)
-		err = losses__add(&t->go_lost, loss);
-	return err;
+	if (loss->kind &&
+	    (loss->kind >= GT_KIND_END || !gt_kind_is_kernels((unsigned int)loss->kind)))
+		return 0;
+	return losses__add(&t->lost, loss);
 }
 
 static int compare_losses(const void *a, const void *b)
@@ -208,7 +210,7 @@ static int read_private(struct timeline *t, const struct dictionary *dictionary)
 	struct private_loss loss;
 	int err;
 
-	t->lost.n = t->lost.next = t->go_lost.n = t->go_lost.next = 0;
+	t->lost.n = t->lost.next = 0;
 	t->in_loss = false;
 	private_reader__init(&r, dictionary);
 	while ((err = private_reader__next(&r, &record)) > 0) {
@@ -222,7 +224,6 @@ static int read_private(struct timeline *t, const struct dictionary *dictionary)
 	}
 	private_reader__deinit(&r);
 	losses__sort(&t->lost);
-	losses__sort(&t->go_lost);
 	return err;
 }
 
@@ -272,18 +273,16 @@ static void pass_losses(struct timeline *t, uint64_t now)
 		kernel_threads__lose_before(&t->threads, l->at[l->next - 1].to);
 }
 
-static void pass_go_losses(struct timeline *t, uint64_t now)
+static void pass_gaps(struct timeline *t, int64_t now)
 {
-	struct losses *l = &t->go_lost;
-	bool is_first = true; /* nothing is known between two that begin before one event */
+	const struct gap *gap = gaps__latest(&t->gaps, now);
 
-	for (; l->next < l->n && l->at[l->next].from <= now; l->next++)
-		if (t->go_lost_to < l->at[l->next].to) {
-			t->go_lost_to = l->at[l->next].to;
-			if (is_first)
-				t->go_lost_from = l->at[l->next].from;
-			is_first = false;
-		}
+	if (!gap || gap->to <= t->go_lost_to)
+		return;
+	/* Nothing is known between two that begin before one event. */
+	gap = gaps__first(&t->gaps, t->go_lost_to);
+	t->go_lost_from = gap->from;
+	t->go_lost_to = gaps__latest(&t->gaps, now)->to;
 }
 
 /* Reads the initial state of the threads. A thread that is not in the table has ended. */
@@ -330,6 +329,7 @@ static int begin_generation(struct timeline *t)
 	if (sync->sync->clock.known)
 		t->mono_offset = timeline__mono_offset(&sync->sync->clock);
 	err = read_private(t, sync->dictionary);
+	err = err ?: gaps__begin_generation(&t->gaps, sync);
 	if (!err)
 		err = request_times__read(&t->requests, sync->dictionary);
 	if (!err)
@@ -421,8 +421,8 @@ int timeline__next(struct timeline *t, struct timeline_step *ret, struct error *
 		t->has_event = false;
 		if (t->lost.next < t->lost.n)
 			pass_losses(t, timeline__mono(t, t->event.time));
-		if (t->go_lost.next < t->go_lost.n)
-			pass_go_losses(t, timeline__mono(t, t->event.time));
+		if (t->gaps.n)
+			pass_gaps(t, t->event.time);
 		ret->event = &t->event;
 		ret->item = NULL;
 	}

@@ -10,6 +10,7 @@
 #define READER_TIMELINE_H
 
 #include "format/kernel.h"
+#include "reader/gaps.h"
 #include "reader/reader.h"
 #include "reader/request_times.h"
 
@@ -96,5 +97,7 @@ int64_t timeline__lost_from(const struct timeline *t);
 int64_t timeline__go_lost_to(const struct timeline *t);
 /* When that loss began. */
 int64_t timeline__go_lost_from(const struct timeline *t);
+/* The losses of Go's events so far, and those of the current generation. */
+const struct gaps *timeline__gaps(const struct timeline *t);
 
 #endif

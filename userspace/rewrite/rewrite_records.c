@@ -89,6 +89,16 @@ static int write_requests(struct rewrite *r, struct buf *data)
 	return err;
 }
 
+static int write_gaps(struct rewrite *r, struct buf *data)
+{
+	struct private_gap gap;
+	int err = 0;
+
+	while (!err && private_read__gap(data, &gap))
+		err = private__gaps(r->writer, &gap, 1);
+	return err;
+}
+
 /* The bits of the event sets that are named in a list with commas. */
 static unsigned int sets_of(const char *names)
 {
@@ -175,6 +185,8 @@ static int write_record(struct rewrite *r, struct private_record *record)
 		return write_losses(r, &record->data);
 	case PRIVATE_REQUESTS:
 		return write_requests(r, &record->data);
+	case PRIVATE_GAPS:
+		return write_gaps(r, &record->data);
 	case PRIVATE_TABLE:
 		return write_table(r);
 	case PRIVATE_ALIGNMENT:

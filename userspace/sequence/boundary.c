@@ -189,8 +189,17 @@ void boundary__watch(struct sequencer *s, const struct thread *t, uint64_t time,
 void boundary__emit(struct sequencer *s, struct thread *t, uint64_t time, enum ev type,
 		    unsigned int nargs, const uint64_t *args)
 {
+	uint64_t from = time, to;
+
 	short_calls__show(s, t);
-	time = boundary__stamp(s, t, time, type);
+	time = to = boundary__stamp(s, t, time, type);
+	if (to < s->out.start && s->losses.seen) /* a system call whose end is confirmed late */
+		to = s->out.start;
+	if (s->losses.forces || to != time) {
+		bool is_of_other = type == EV_GO_START || type == EV_GO_UNBLOCK;
+
+		losses__late(s, is_of_other ? args[0] : t->g ? t->g->id : 0, from, to);
+	}
 	boundary__put(s, t, time, type, nargs, args);
 	boundary__watch(s, t, time, type, args);
 }
@@ -299,6 +308,7 @@ int boundary__end(struct sequencer *s, uint64_t time)
 	state__settle_exits(s, time, false);
 	repair__end_stw(s, time);
 	open_requests__resolve_all(s);
+	losses__end_generation(s, time);
 	shedding__end_generation(s, time);
 	err = s->error ? s->error : short_calls__end_generation(s);
 	if (!err)

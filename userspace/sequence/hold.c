@@ -71,6 +71,7 @@ static bool thread__take(struct sequencer *s, struct thread **link, bool force)
 {
 	struct thread *t = *link;
 
+	s->losses.forces |= force;
 	while (state__apply(s, t, &t->head->rec, force) == WAIT)
 		if (!ahead__apply(s, t, &t->head->rec))
 			return false;
@@ -101,8 +102,10 @@ void hold__add(struct sequencer *s, struct thread *t, const struct gt_record *re
 	if (t->head == h)
 		thread__wait(s, t);
 	s->stats.held++;
-	if (++s->hold.records > HELD_MAX)
+	if (++s->hold.records > HELD_MAX) {
 		thread__take(s, &s->hold.threads, true);
+		s->losses.forces = false;
+	}
 }
 
 static bool any_stalls(struct sequencer *s)
@@ -158,7 +161,7 @@ static bool end_wait(struct sequencer *s, uint64_t now)
  * Applies what fits, repeatedly: one thread's record may be what another one waits for. Then forces
  * overdue records one at a time, the oldest first, because others may fit after it.
  */
-void hold__retry(struct sequencer *s, uint64_t now)
+static void retry(struct sequencer *s, uint64_t now)
 {
 	struct thread **link = &s->hold.threads;
 
@@ -173,6 +176,12 @@ void hold__retry(struct sequencer *s, uint64_t now)
 			link = &s->hold.threads;
 		}
 	}
+}
+
+void hold__retry(struct sequencer *s, uint64_t now)
+{
+	retry(s, now);
+	s->losses.forces = false;
 }
 
 void hold__step(struct sequencer *s, uint64_t now)

@@ -24,7 +24,9 @@
 #include "writer/private_write.h"
 
 #define PATIENCE_NS 1000000000ull
-#define PLUGINS_MAX 64 /* records of plugins that are kept */
+#define WRITTEN_MAX 16384	/* gaps per generation */
+#define LATE_NS	    10000000ull /* a loss is detected that long after records were forced */
+#define PLUGINS_MAX 64		/* records of plugins that are kept */
 
 static void losses__note(struct sequencer *s)
 {
@@ -34,11 +36,63 @@ static void losses__note(struct sequencer *s)
 		s->losses.since = s->watermark;
 }
 
+/* A range is limited by the window's start and end. */
+static void clip(const struct sequencer *s, uint64_t *from, uint64_t *to, uint64_t time)
+{
+	if (*from < s->t0)
+		*from = s->t0;
+	if (*to > time)
+		*to = time;
+	if (*to < *from)
+		*to = *from;
+}
+
+/* The reader needs the gaps in the generation in which they are, which does not wait for counters. */
+static void write_gaps(struct sequencer *s, uint64_t time, bool kernel)
+{
+	struct losses *l = &s->losses;
+
+	if (!l->ngaps)
+		return;
+	for (size_t i = 0; i < l->ngaps; i++) {
+		if (kernel && l->gaps[i].of == GAP_ALL)
+			l->gaps[i].of = GAP_KERNEL;
+		clip(s, &l->gaps[i].from, &l->gaps[i].to, time);
+	}
+	boundary__note(s, private__gaps(s->opts.writer, l->gaps, l->ngaps));
+	l->written += l->ngaps;
+	l->ngaps = 0;
+}
+
+/* If too many are written, what has no place is added to the last one. */
+static void losses__add_gap(struct sequencer *s, uint64_t of, uint64_t from, uint64_t to)
+{
+	struct losses *l = &s->losses;
+	struct private_gap *last = &l->gaps[LOSSES_GAPS - 1];
+
+	if (l->ngaps == LOSSES_GAPS && l->written < WRITTEN_MAX)
+		write_gaps(s, UINT64_MAX, false);
+	if (l->ngaps < LOSSES_GAPS) {
+		l->gaps[l->ngaps++] = (struct private_gap){ .from = from, .to = to, .of = of };
+		return;
+	}
+	last->of = GAP_ALL;
+	last->from = from < last->from ? from : last->from;
+	last->to = to > last->to ? to : last->to;
+}
+
+void losses__late(struct sequencer *s, uint64_t goroutine, uint64_t from, uint64_t to)
+{
+	if (goroutine && from < to)
+		losses__add_gap(s, GAP_GOROUTINES + goroutine, from, to);
+}
+
 void losses__located(struct sequencer *s, uint64_t count, uint64_t from, uint64_t to)
 {
 	struct losses *l = &s->losses;
 	uint64_t reported = count < l->ahead ? count : l->ahead;
 
+	losses__add_gap(s, GAP_ALL, from, to);
 	l->ahead -= reported;
 	count -= reported;
 	if (!count)
@@ -77,15 +131,22 @@ void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count, uin
 		losses__note_wrong(s);
 }
 
-/* A range is limited by the window's start and end. */
-static void clip(const struct sequencer *s, struct private_loss *loss, uint64_t time)
+void losses__end_generation(struct sequencer *s, uint64_t time)
 {
-	if (loss->from < s->t0)
-		loss->from = s->t0;
-	if (loss->to > time)
-		loss->to = time;
-	if (loss->to < loss->from)
-		loss->to = loss->from;
+	if (s->losses.seen)
+		write_gaps(s, time, false);
+	s->losses.written = 0;
+}
+
+/* Records were forced, maybe because of a loss that will be detected soon. */
+static void handle_late(struct sequencer *s, uint64_t time)
+{
+	struct losses *l = &s->losses;
+
+	if (l->seen)
+		write_gaps(s, time, false);
+	else if (l->ngaps && l->gaps[l->ngaps - 1].to + LATE_NS < time)
+		l->ngaps = 0;
 }
 
 void losses__report(struct sequencer *s, uint64_t time, bool final)
@@ -93,10 +154,11 @@ void losses__report(struct sequencer *s, uint64_t time, bool final)
 	struct private_loss losses[GT_KIND_END + 1];
 	struct losses *l = &s->losses;
 	struct private_loss range = { .from = l->from, .to = l->to };
-	bool kernels = false;
+	bool kernels = false, only_kernels = true;
 	size_t n = 0;
 
 	if (!l->since) {
+		handle_late(s, time);
 		l->counted_from = time; /* losses counted later happened after this */
 		return;
 	}
@@ -115,8 +177,9 @@ void losses__report(struct sequencer *s, uint64_t time, bool final)
 		if (!l->located || l->counted_to > range.to)
 			range.to = l->counted_to;
 		l->ahead += l->counted - l->located;
+		losses__add_gap(s, GAP_ALL, merge__quiet_since(s->merge, range.from), range.to);
 	}
-	clip(s, &range, time);
+	clip(s, &range.from, &range.to, time);
 	for (unsigned int kind = 0; kind < GT_KIND_END; kind++) {
 		range.kind = kind;
 		range.count = s->stats.lost_by_kind[kind] - l->by_kind[kind];
@@ -124,6 +187,7 @@ void losses__report(struct sequencer *s, uint64_t time, bool final)
 		if (!range.count)
 			continue;
 		losses[n++] = range;
+		only_kernels &= gt_kind_is_kernels(kind);
 		kernels |= gt_kind_is_kernels(kind) || kind == GT_GO_SYS_ENTER ||
 			   kind == GT_GO_SYS_EXIT;
 	}
@@ -132,12 +196,14 @@ void losses__report(struct sequencer *s, uint64_t time, bool final)
 		range.count = l->located - l->counted;
 		losses[n++] = range;
 		kernels = true;
+		only_kernels = false;
 	}
 	if (kernels)
 		kernel_threads__lose_before(&s->kernel.threads, range.to);
 	l->located = l->counted = l->since = l->counted_to = 0;
 	l->counted_from = time;
-	s->error = private__losses(s->opts.writer, losses, n);
+	write_gaps(s, time, only_kernels);
+	boundary__note(s, private__losses(s->opts.writer, losses, n));
 }
 
 /* ---- event sets that are not recorded ---- */

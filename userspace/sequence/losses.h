@@ -21,15 +21,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/private.h"
 #include "gotrace/record.h"
 
 struct sequencer;
 
+#define LOSSES_GAPS 256 /* that are not written yet */
+
 /* Losses that are not in the trace yet, unless a member's comment states otherwise. */
 struct losses {
-	uint64_t counted;		/* by the probes or the merge; the kind of each is known */
-	uint64_t located;		/* by missing ring sequence numbers */
-	uint64_t from, to;		/* time range of the located ones */
+	uint64_t counted;  /* by the probes or the merge; the kind of each is known */
+	uint64_t located;  /* by missing ring sequence numbers */
+	uint64_t from, to; /* time range of the located ones */
+	struct private_gap gaps[LOSSES_GAPS]; /* the time ranges, one by one */
+	size_t ngaps, written;		      /* written: to the open generation */
+	bool forces;			      /* records are being forced; see losses__late() */
 	uint64_t since;			/* watermark at which the first was detected; 0: none */
 	uint64_t counted_from;		/* no counted loss is earlier */
 	uint64_t counted_to;		/* nor later, if not `open` */
@@ -47,12 +53,19 @@ struct losses {
 
 void losses__located(struct sequencer *s, uint64_t count, uint64_t from, uint64_t to);
 /*
+ * An event of the goroutine is written at `to` in place of `from`, the time of its record, because of a
+ * loss: the state of the goroutine in between is wrong in the trace.
+ */
+void losses__late(struct sequencer *s, uint64_t goroutine, uint64_t from, uint64_t to);
+/*
  * `count`: the total of this kind. `time`: that of the lost record; 0: it was read from the probes'
  * counters, before the drain begins that leads to the next watermark.
  */
 void losses__counted(struct sequencer *s, unsigned int kind, uint64_t count, uint64_t time);
 /* At a watermark: writes the known losses to the open generation; all of them if `final`. */
 void losses__report(struct sequencer *s, uint64_t time, bool final);
+/* Writes the gaps that were located so far to the open generation, which ends at `time`. */
+void losses__end_generation(struct sequencer *s, uint64_t time);
 
 struct shedding {
 	struct gt_recorded latest; /* whose time is `time`; 0: nothing was ever shed */

@@ -486,6 +486,14 @@ bool merge__gap(struct merge *m, uint64_t watermark, struct merge_gap *ret)
 	return false;
 }
 
+uint64_t merge__quiet_since(const struct merge *m, uint64_t time)
+{
+	for (unsigned int i = 0; i < m->queues && i < GT_RINGS_ALL - 3; i++)
+		if (m->queue[i].received && m->queue[i].last_time < time)
+			time = m->queue[i].last_time;
+	return time;
+}
+
 uint64_t merge__holes(const struct merge *m)
 {
 	uint64_t holes = 0;

@@ -37,6 +37,12 @@ int merge__add(struct merge *m, unsigned int ring, const struct gt_record *rec, 
  */
 uint64_t merge__time_after(const struct merge *m, unsigned int ring, uint32_t tid, uint64_t time);
 
+/*
+ * Since when nothing has come from some ring of the probes, at most `time`: a lost record that no gap
+ * shows is later than the latest one in its ring.
+ */
+uint64_t merge__quiet_since(const struct merge *m, uint64_t time);
+
 /* Notes the sequence number of a record that bypasses the merge. */
 void merge__count(struct merge *m, unsigned int ring, const struct gt_record *rec);
 

@@ -120,6 +120,8 @@ static int add_slice(void *context, const struct latency_slice *s)
 	struct producer *p = context;
 	struct rows *r = p->rows;
 
+	if (s->lost)
+		return 0;
 	if (rows__add(r))
 		return -ENOMEM;
 	row__id(r, SLICE_G, s->id);

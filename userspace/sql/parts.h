@@ -8,7 +8,7 @@
 #include "analysis/latency.h"
 #include "sql/tables.h"
 
-#define PARTS_COLUMNS (LATENCY_PARTS + 4)
+#define PARTS_COLUMNS (LATENCY_PARTS + 5)
 
 /* Elements of an array of columns, in the order of latency_stats.times. */
 /* clang-format off */
@@ -20,7 +20,8 @@
 	{ "kernel_blocked_ns", "BIGINT", "running for Go, while its thread was asleep" }, \
 	{ "syscall_blocked_ns", "BIGINT", "asleep in a system call" }, \
 	{ "go_blocked_ns", "BIGINT", "waiting for something other than a P" }, \
-	{ "total_ns", "BIGINT", "the sum of these" }, \
+	{ "total_ns", "BIGINT", "the sum of these and of lost_ns" }, \
+	{ "lost_ns", "BIGINT", "unknown, because records were lost" }, \
 	{ "syscall_oncpu_ns", "BIGINT", "of oncpu_ns: in system calls" }, \
 	{ "gc_assist_ns", "BIGINT", "of oncpu_ns: in mark assists of the garbage collector" }, \
 	{ "unknown_ns", "BIGINT", "of total_ns: the state of the thread was unknown" }

@@ -61,6 +61,23 @@ int private__losses(struct writer *w, const struct private_loss *losses, size_t 
 	return err;
 }
 
+int private__gaps(struct writer *w, const struct private_gap *gaps, size_t n)
+{
+	uint8_t data[3 * LEB_MAX], *p;
+	struct outbuf record = {};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < n; i++) {
+		p = leb__put(data, gaps[i].of);
+		p = leb__put(p, gaps[i].from);
+		p = leb__put(p, gaps[i].to - gaps[i].from);
+		err = outbuf__put(&record, data, p - data, NULL);
+	}
+	err = err ?: private__record(w, PRIVATE_GAPS, record.data, record.len);
+	outbuf__deinit(&record);
+	return err;
+}
+
 int private__correction(struct writer *w, const struct private_correction *correction)
 {
 	uint8_t data[5 * LEB_MAX], *p = data;

@@ -15,6 +15,7 @@ struct writer;
 /* Each adds one record. Returns 0, -ENOMEM, or -EINVAL if no generation is open. */
 int private__meta(struct writer *w, const struct private_meta *meta);
 int private__losses(struct writer *w, const struct private_loss *losses, size_t n);
+int private__gaps(struct writer *w, const struct private_gap *gaps, size_t n);
 int private__correction(struct writer *w, const struct private_correction *correction);
 int private__short(struct writer *w, const struct private_short *sum);
 /* Of PRIVATE_SAMPLED or PRIVATE_CLOCK. */

@@ -170,7 +170,7 @@ static int64_t column_of(const struct window_function *f, unsigned int i)
 
 static void put_functions(struct out *o, struct trace_window *w, const struct top_view *view)
 {
-	struct columns c = latency_columns(w->has_kernel);
+	struct columns c = latency_columns(w->has_kernel, false);
 	uint32_t keep = view->sort < c.n ? 1u << view->sort : 0;
 	double active[LATENCY_PARTS] = {};
 	const struct window_function *f;

@@ -198,10 +198,16 @@ static int read_trace(void *context, struct timeline *t, const struct reader *r,
 	struct reading *reading = context;
 	const struct kind *kind = reading->a->kind;
 
+	int err;
+
 	(void)r;
 	if (!kind->create_sink)
-		return kind->convert(t, reading->out, error);
-	return convert_timeline(reading->a, t, kind->create_sink(reading->out), error);
+		err = kind->convert(t, reading->out, error);
+	else
+		err = convert_timeline(reading->a, t, kind->create_sink(reading->out), error);
+	if (!err)
+		report_gaps(reading->a->in.name, timeline__gaps(t));
+	return err;
 }
 
 /*

@@ -15,9 +15,11 @@
 #include "print/screen.h"
 #include "print/table.h"
 
-struct columns latency_columns(bool has_kernel)
+#define COLUMN_LOST (LATENCY_PARTS + 1)
+
+struct columns latency_columns(bool has_kernel, bool has_gaps)
 {
-	static const char *const titles[LATENCY_PARTS + 1] = {
+	static const char *const titles[LATENCY_PARTS + 2] = {
 		[PART_ONCPU] = "ON CPU",
 		[PART_GO_RUNNABLE] = "GO RUN",
 		[PART_KERNEL_RUNNABLE] = "KERN RUN",
@@ -26,11 +28,12 @@ struct columns latency_columns(bool has_kernel)
 		[PART_SYSCALL_BLOCKED] = "SYSC BLK",
 		[PART_GO_BLOCKED] = "GO BLK",
 		[LATENCY_PARTS] = "TOTAL",
+		[COLUMN_LOST] = "LOST",
 	};
 	bool none = !has_kernel;
 
 	return (struct columns){
-		.n = LATENCY_PARTS + 1,
+		.n = has_gaps ? COLUMN_LOST + 1 : COLUMN_LOST,
 		.titles = titles,
 		.first = 8,
 		.unknown = { [PART_KERNEL_RUNNABLE] = none,
@@ -51,7 +54,8 @@ bool latency__is_parked(const int64_t part[LATENCY_PARTS], int64_t total, struct
 static bool is_parked(const struct latencies *all, const struct latency_stats *stats, uint32_t name)
 {
 	return !all->select->by_label &&
-	       latency__is_parked(stats->part, stats->total, latency__name(all->latency, name));
+	       latency__is_parked(stats->part, time_sub(stats->total, stats->lost),
+				  latency__name(all->latency, name));
 }
 
 /* Returns the largest of the parts in `which`, one at least. */
@@ -89,6 +93,8 @@ uint32_t latency_columns__causes(const double sum[LATENCY_PARTS])
 
 static int64_t column_of(const struct latency_stats *stats, unsigned int i)
 {
+	if (i == COLUMN_LOST)
+		return stats->lost;
 	return i < LATENCY_PARTS ? stats->part[i] : stats->total;
 }
 
@@ -159,7 +165,8 @@ static uint32_t kept(const struct latencies *all, const struct column_sums *s)
 {
 	uint32_t sort = all->sort < LATENCY_PARTS ? 1u << all->sort : 0;
 
-	return 1u << PART_ONCPU | 1u << LATENCY_PARTS | sort | latency_columns__causes(s->active);
+	return 1u << PART_ONCPU | 1u << LATENCY_PARTS | 1u << COLUMN_LOST | sort |
+	       latency_columns__causes(s->active);
 }
 
 static const char *name_title(const struct latencies *all)
@@ -345,7 +352,8 @@ static int put_brief(struct out *o, const struct latencies *all, struct columns 
 int latency_table__functions(const struct latencies *all, bool details)
 {
 	struct out *o = out__table();
-	struct column_sums sums = { .c = latency_columns(all->has_kernel) };
+	struct column_sums sums = { .c = latency_columns(all->has_kernel,
+							 latency__has_gaps(all->latency)) };
 	struct columns *c = &sums.c;
 	size_t n;
 	const struct function **functions = functions__sorted(all, &n);
@@ -391,7 +399,8 @@ static int put_goroutines(struct out *o, const struct latencies *all, struct col
 int latency_table__goroutines(const struct latencies *all)
 {
 	struct out *o = out__table();
-	struct column_sums sums = { .c = latency_columns(all->has_kernel) };
+	struct column_sums sums = { .c = latency_columns(all->has_kernel,
+							 latency__has_gaps(all->latency)) };
 	const struct columns *c = &sums.c;
 	int64_t unknown = 0, total = 0;
 	int err = o->screen.width ? put_goroutines(NULL, all, &sums, &unknown, &total) : 0;

@@ -216,7 +216,8 @@ static void report(const struct reading *r, const struct timeline *t)
 			 name);
 	if (r->a->of.kind == PROFILE_OFFCPU && !timeline__has_kernel(t))
 		log__msg("%s: the trace has no kernel events, which offcpu requires", name);
-	else if (r->a->of.kind == PROFILE_OFFCPU && r->lossy)
+	report_gaps(name, timeline__gaps(t));
+	if (r->a->of.kind == PROFILE_OFFCPU && timeline__has_kernel(t) && r->lossy)
 		log__msg("%s: some kernel events were lost; 'gotrace stat' shows when", name);
 }
 
