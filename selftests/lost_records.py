@@ -201,14 +201,15 @@ def unknown_times(trace, held, gaps, end):
             unknown[g].append([before, time])
         if event["event"] == "GoSyscallEndBlocked" or event.get("reason") == "unspecified":
             continue  # the recorder may have inserted it, for another goroutine's record
-        events[g].append(time)
+        events[g].append((before, time))
         if event["to"] == "NotExist":
             ended[g] = time
-    for g, times in events.items():
-        first, last = times[0], ended.get(g, end)
+    for g, found in events.items():
+        records = [record for record, _ in found]
+        first, last = found[0][1], ended.get(g, end)
         for begin, stop in gaps:
-            i = bisect.bisect_left(times, stop)
-            until = min(times[i] if i < len(times) else last, last)
+            i = bisect.bisect_left(records, stop)
+            until = min(found[i][1] if i < len(found) else last, last)
             if max(begin, first) < until:
                 unknown[g].append([max(begin, first), until])
     return {g: sum(stop - begin for begin, stop in merged(found)) for g, found in unknown.items()}

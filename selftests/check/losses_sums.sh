@@ -3,9 +3,9 @@
 # in bursts, 1 to 80 % of them, and the rest is replayed. Each sum that goroutines, latency and export
 # folded print differs from that of the whole recording by at most the lost time that they print,
 # which is at most twice what is unknown by the sequence numbers of the raw file.
+# tier: long
 # parallel
-# timeout: 600
-# long: 1800
+# timeout: 1800
 # depends on: Makefile include userspace bpf selftests/targets selftests/lost_records.py selftests/rawfile.py
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
@@ -42,6 +42,9 @@ exports()
 		"$(jq '[.groups[].lost_ns] | add' "$tmp/sums.json")" ] &&
 		! grep -q '\[lost\]' "$tmp/whole.folded" &&
 		grep -q '"\[lost\]"' "$tmp/lossy.speedscope" && ! grep -q '"\[lost\]"' "$tmp/whole.speedscope" &&
+		[ "$(grep -c '"kind":"Gap"' "$tmp/lossy.ndjson")" = \
+			"$(jq '[.traceEvents[] | select(.ph == "B" and .name == "lost")] | length' "$tmp/lossy.chrome")" ] &&
+		! grep -q '"name":"lost"' "$tmp/whole.chrome" && grep -qa 'Lost records' "$tmp/lossy.perfetto" &&
 		grep -q '"kind":"Gap"' "$tmp/lossy.ndjson" && ! grep -q '"kind":"Gap"' "$tmp/whole.ndjson" &&
 		grep -q ' LOST ' <(build/gotrace goroutines "$trace") &&
 		grep -q ' LOST ' <(build/gotrace latency "$trace") &&

@@ -234,13 +234,13 @@ def others(t):
 
 
 def without_loss(spans):
-    """States of a goroutine, which are unknown while Go's events are lost"""
+    """States of a goroutine, which are unknown from the begin of a loss of Go's events until its next event after it"""
     start, end = GO_LOST
     for a, b, kind in spans:
         yield a, min(b, start), kind
         if a < end and b > start:
-            yield max(a, start), min(b, end), "unknown"
-        yield max(a, end), b, kind
+            yield max(a, start), b, "unknown"
+        yield max(a, end) if a >= end else b, b, kind
 
 
 def write(path):

@@ -238,7 +238,7 @@ struct export_sink *chrome__create(struct outbuf *out)
 
 	if (!c)
 		return NULL;
-	c->sink = (struct export_sink){ .ops = &ops, .out = out };
+	c->sink = (struct export_sink){ .ops = &ops, .out = out, .marks_gaps = true };
 	if (stream_file__open(&c->stream, out)) {
 		free(c);
 		return NULL;

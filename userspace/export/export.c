@@ -24,7 +24,7 @@ struct export *export__create(struct export_sink *sink)
 	if (!e)
 		return NULL;
 	e->sink = sink;
-	e->now = e->go_lost_to = INT64_MIN;
+	e->now = e->go_lost_to = e->known_from = INT64_MIN;
 	e->names = intern__create();
 	if (!e->names) {
 		free(e);
@@ -303,7 +303,9 @@ static int goroutine__enter(void *context, void *goroutine, const struct trace_e
 	if (err || !is_state(m->to))
 		return err;
 	g->flow = 0;
-	slice.state = e->go_lost ? STATE_UNKNOWN : state_of(m->to);
+	/* After a loss the next event shows the state, unless the recorder inserted it. */
+	g->lost = e->go_lost || (g->lost && transition__may_be_inserted(ev, m));
+	slice.state = g->lost ? STATE_UNKNOWN : state_of(m->to);
 	slice.name = state_name(slice.state, m, text, sizeof(text));
 	if (ev->type == EV_GO_UNBLOCK || ev->type == EV_GO_SWITCH ||
 	    ev->type == EV_GO_SWITCH_DESTROY)
@@ -427,9 +429,10 @@ static void show_again(struct export *e, struct exported *g, int64_t time)
 {
 	struct export_event slice = {};
 
-	if (!g->lane.depth)
+	if (!g->lane.depth || (!e->go_lost && !g->lost))
 		return;
-	slice.state = e->go_lost ? STATE_UNKNOWN : state_of(g->go.state);
+	g->lost = e->go_lost;
+	slice.state = g->lost ? STATE_UNKNOWN : state_of(g->go.state);
 	slice.name = text_of(state_table[slice.state].name);
 	lane__close(e, &g->lane, time);
 	lane__begin(e, &g->lane, time, &slice);
@@ -453,20 +456,46 @@ static int show_all_again(struct export *e, bool lost, int64_t time)
 	return slot ? 0 : -ENOMEM;
 }
 
-/* Before a step at `time`: what goroutines do during a loss is unknown. */
-static int pass_go_loss(struct export *e, const struct timeline *t, int64_t time)
+/* A slice for each gap that has begun at `time`. */
+static void put_gaps(struct export *e, const struct gaps *gaps, int64_t time)
+{
+	const struct gap *gap = gaps__first(gaps, e->go_lost_to);
+
+	for (; e->sink->marks_gaps && gap && gap->from <= time; gap = gaps__first(gaps, gap->to)) {
+		struct export_event slice = { .name = text_of("lost"), .state = STATE_UNKNOWN };
+
+		export__lane(e, &e->gaps, EXPORT_GC, 0, 3, "Lost records");
+		e->sink->dropped = true;
+		lane__begin(e, &e->gaps, gap->from, &slice);
+		lane__close(e, &e->gaps, gap->to);
+	}
+}
+
+/* A correction shows the state of all, also of those without an event after the gap. */
+static int pass_correction(struct export *e, const struct timeline *t, int64_t time)
+{
+	const struct gap *gap = gaps__latest(timeline__gaps(t), time);
+
+	if (!gap || gap->until > time || gap->until <= e->known_from || gap->to > e->go_lost_to)
+		return 0;
+	e->known_from = gap->until;
+	return show_all_again(e, false, gap->until);
+}
+
+/* Before a step at `time`: what goroutines do in a gap, and until their next events, is unknown. */
+static int pass_gaps(struct export *e, const struct timeline *t, int64_t time)
 {
 	int64_t to = timeline__go_lost_to(t);
-	int err = 0;
+	int err;
 
-	if (e->go_lost && time >= e->go_lost_to)
-		err = show_all_again(e, false, e->go_lost_to);
+	e->go_lost &= time < e->go_lost_to;
+	err = pass_correction(e, t, time);
 	if (err || to <= e->go_lost_to)
 		return err;
+	put_gaps(e, timeline__gaps(t), time);
 	e->go_lost_to = to;
 	err = show_all_again(e, true, timeline__go_lost_from(t));
-	if (!err && time >= to)
-		err = show_all_again(e, false, to);
+	e->go_lost &= time < to;
 	return err;
 }
 
@@ -479,7 +508,7 @@ int export__step(struct export *e, const struct timeline *t, const struct timeli
 	e->kernel = timeline__threads(t);
 	e->in_loss = timeline__in_loss(t);
 	export__count_until(e, time);
-	err = pass_go_loss(e, t, time);
+	err = pass_gaps(e, t, time);
 	if (!err && step->event)
 		err = export__event(e, step->event);
 	if (!err && (step->table || step->loss))

@@ -38,6 +38,7 @@ struct exported {
 	struct lane regions;		/* export_annotations.c */
 	struct lane assist;		/* mark assists */
 	uint32_t described;		/* the name with which its track is described */
+	bool lost;			/* its state is shown as unknown */
 	uint64_t flow;			/* an arrow that leads to its next state; 0: none */
 	struct exported_proc *proc;	/* whose lane has its slice; NULL: none */
 	struct exported_thread *thread; /* the same */
@@ -101,7 +102,7 @@ struct export
 	struct map procs, threads, cpus;
 	struct counter counters[EXPORT_COUNTERS_ALL];
 	int64_t counted; /* when counters of states were written last */
-	struct lane gc, stw;
+	struct lane gc, stw, gaps;
 	struct task_lanes tasks;
 	int64_t now;		    /* never decreases */
 	uint64_t last_track, flows; /* the last IDs that were assigned */
@@ -109,6 +110,7 @@ struct export
 	uint64_t divided;	    /* slices of goroutines, by losses */
 	bool started;
 	bool in_loss;	    /* kernel events of this moment may be missing */
+	int64_t known_from; /* time of the latest correction after which the states were shown again */
 	int64_t go_lost_to; /* end of the latest loss of Go's events; INT64_MIN: there was none */
 	bool go_lost;	    /* until then, the states of goroutines are shown as unknown */
 	const struct kernel_threads *kernel; /* after the current step */

@@ -33,6 +33,7 @@ enum {
 	PACKET_EVENT = 11,
 	PACKET_INTERNED = 12,
 	PACKET_FLAGS = 13,
+	PACKET_DROPPED = 42, /* previous_packet_dropped */
 	PACKET_DEFAULTS = 59,
 	PACKET_TRACK = 60,
 	PACKET_SAMPLE = 66
@@ -174,13 +175,14 @@ static uint64_t mono(const struct perfetto *p, int64_t time)
 
 /* ---- names ---- */
 
-/* Forgets all names, before a packet. */
+/* Forgets all names, before a packet; after a gap, since readers do so, too. */
 static void limit_memory(struct perfetto *p)
 {
 	if (p->sink.err) /* there may be no tables */
 		return;
-	if (intern__memory(p->names) + intern__memory(p->frames) + intern__memory(p->stacks) <=
-	    NAMES_MEMORY)
+	if (!p->sink.dropped &&
+	    intern__memory(p->names) + intern__memory(p->frames) + intern__memory(p->stacks) <=
+		    NAMES_MEMORY)
 		return;
 	intern__destroy(p->names);
 	intern__destroy(p->frames);
@@ -324,6 +326,9 @@ static void write_event(struct export_sink *sink, const struct export_event *ev)
 	struct perfetto *p = (struct perfetto *)sink;
 
 	limit_memory(p);
+	if (p->sink.dropped)
+		put(p, &p->packet, PACKET_DROPPED, 1);
+	p->sink.dropped = false;
 	put(p, &p->packet, PACKET_TIME, mono(p, ev->time));
 	put(p, &p->message, EVENT_TYPE, types[ev->type]);
 	put(p, &p->message, EVENT_TRACK, track_id(ev->track));
@@ -475,7 +480,7 @@ struct export_sink *perfetto__create(struct outbuf *out)
 
 	if (!p)
 		return NULL;
-	p->sink = (struct export_sink){ .ops = &ops, .out = out };
+	p->sink = (struct export_sink){ .ops = &ops, .out = out, .marks_gaps = true };
 	p->names = intern__create();
 	p->frames = intern__create();
 	p->stacks = intern__create();

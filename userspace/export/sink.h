@@ -108,6 +108,8 @@ struct export_sink {
 	struct outbuf *out; /* borrowed */
 	int err;	    /* the first error; nothing is written after it */
 	struct error error;
+	bool marks_gaps; /* it is to have a track with the gaps */
+	bool dropped;	 /* a gap precedes the next event */
 };
 
 /* Name of a top-level track, for users. */

@@ -252,7 +252,11 @@ int64_t gaps__record(const struct gaps *g, uint64_t goroutine, int64_t time)
 {
 	const struct late_event *late = g->nlate ? find_late(g, goroutine, time - LATER_NS) : NULL;
 
-	return late && late->to <= time && late->from < time ? late->from : time;
+	if (!late || late->to > time)
+		return time;
+	while (late + 1 < g->late + g->nlate && late[1].g == goroutine && late[1].to <= time)
+		late++;
+	return late->from < time ? late->from : time;
 }
 
 /* Cuts the stretch where [from, until) begins or ends; in that it is lost. */
