@@ -189,7 +189,7 @@ static int prepare(struct kernel_bpf *skel, unsigned int sets, bool *sockets)
 	return 0;
 }
 
-/* waits.bpf.h: no thread waits for a CPU, and what each CPU runs is unknown. Nothing is attached. */
+/* bpf/waits.bpf.h: no thread waits for a CPU, and what each CPU runs is unknown. Nothing is attached. */
 static void forget_waits(const struct kernel_probes *k)
 {
 	int cpus = bpf_map__fd(k->skel->maps.waited_cpus),

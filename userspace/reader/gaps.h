@@ -5,7 +5,7 @@
  * from its next record after the gap on. A resynchronization of the recorder ends this earlier, as
  * it corrects the state of all.
  *
- * The gaps are in the private data of each generation: records 21 (gaps) and 5 (corrections), and
+ * The gaps are in the private data of each generation: records 23 (gaps) and 5 (corrections), and
  * records 2 (losses) of earlier recorders, which wrote no gaps, and of pauses. A gap that begins near
  * the end of a generation may be in the next one. What began before it is unknown in spite of that,
  * as all times are computed when they end.
