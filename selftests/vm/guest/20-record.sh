@@ -1,6 +1,6 @@
 #!/bin/bash
 # kernels: 6.12 6.1
-# timeout: 240
+# timeout: 300
 # The recorder without the module, on both kernels: doctor reports what is available, a known-count
 # target is recorded completely, one with annotations too, and a server. 6.1 has no uprobe_multi, so
 # each probe is a perf event there. The server is recorded on 6.12 only, and annotations, which
@@ -50,6 +50,20 @@ served()
 		kill -0 "$TARGET_PID" && kill -TERM "$TARGET_PID" && wait "$TARGET_PID"
 }
 
+# Linux 6.1 lacks the tracepoints by which the kernel reports when a request arrived: there each begins when its
+# goroutine is made runnable, or later.
+requests_begin()
+{
+	record_target web "$ORACLE_GO" "--requests http" -n 40 && build/gotrace requests --json "$RECORDED" |
+		jq -c '[.requests[].begin_at] | { arrival: map(.arrival) | add, later: map(.runnable + .read) | add }' >"$tmp/begins" || return 1
+	cat "$tmp/begins"
+	if [[ $release == 6.1.* ]]; then
+		jq -e '.arrival == 0 and .later > 0' "$tmp/begins"
+	else
+		jq -e '.arrival > .later' "$tmp/begins"
+	fi
+}
+
 ktap_start
 if [[ $release == 6.1.* ]]; then
 	try "doctor: recordable, with perf uprobes" doctor_says '^note *uprobes .*a perf event of its own'
@@ -59,6 +73,7 @@ fi
 try "a known-count target" counted truth
 try "it has threads, CPUs and wake-ups" has_kernel_events
 try "in a PID namespace" in_a_pid_namespace
+try "when requests begin" requests_begin
 if [[ $release == 6.1.* || -n ${LONG-} ]]; then
 	try "a target with annotations" counted annotate
 fi
