@@ -297,7 +297,7 @@ def thread_states(events):
             states.append(state)
 
     for e in events:
-        if e["kind"] != "Kernel" or e["event"] == "cpu":
+        if e["kind"] != "Kernel" or e["event"] in ("cpu", "occupant", "moved"):
             continue
         thread, time, what = e["m"], e["time"], e["event"]
         before = changes.get(thread, [[], [None], False])

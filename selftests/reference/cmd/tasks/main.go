@@ -8,7 +8,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -190,11 +189,9 @@ func compareRequests(gotrace, file string, t *annotations.Trace, tasks *output, 
 	command.Check(run(&all, gotrace, "requests", file, append([]string{"--worst", fmt.Sprint(worst)}, options...)))
 	var m *waits.Model
 	if all.Kernel {
-		cmd := exec.Command(gotrace, "events", "--kernel", "--json", file)
-		cmd.Stderr = os.Stderr
-		text := command.Must(cmd.Output())
-		lines := command.Must(waits.ReadLines(bytes.NewReader(text)))
-		m = waits.Load(lines)
+		_, read, err := waits.Read(gotrace, file)
+		command.Check(err)
+		m = read
 	}
 	lines, c := t.CompareRequests(all.Requests, m, from, end)
 	lines = append(lines, t.CompareWorst(all.Worst, m, worst, from, end)...)

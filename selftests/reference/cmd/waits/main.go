@@ -12,9 +12,7 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -40,21 +38,11 @@ func run(name string, args ...string) ([]byte, error) {
 	return cmd.Output()
 }
 
-// Whether the trace has what had the CPUs that threads waited for.
-func hasWaits(gotrace, file string) (bool, error) {
-	var stat struct{ Kernel struct{ Waits bool } }
-	text, err := run(gotrace, "stat", "--json", file)
-	if err != nil {
-		return false, fmt.Errorf("stat: %w", err)
-	}
-	return stat.Kernel.Waits, json.Unmarshal(text, &stat)
-}
-
 func compare(gotrace, file string, n int, share float64) (bool, error) {
-	text := command.Must(run(gotrace, "events", "--kernel", "--json", file))
-	lines := command.Must(waits.ReadLines(bytes.NewReader(text)))
-	m := waits.Load(lines)
-	m.Waits = command.Must(hasWaits(gotrace, file))
+	lines, m, err := waits.Read(gotrace, file)
+	if err != nil {
+		return false, err
+	}
 	var v waits.Counts
 	for _, g := range chosen(m, n) {
 		segments := command.Must(path(gotrace, file, g))

@@ -9,10 +9,13 @@ package waits
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"os/exec"
 	"sort"
 	"strings"
 )
@@ -191,6 +194,32 @@ func ReadLines(r io.Reader) ([]*Line, error) {
 		return nil, fmt.Errorf("no lines")
 	}
 	return lines, nil
+}
+
+// Read runs gotrace for the events of a trace, and makes a model of them.
+func Read(gotrace, file string) ([]*Line, *Model, error) {
+	var stat struct{ Kernel struct{ Waits bool } }
+	cmd := exec.Command(gotrace, "stat", "--json", file)
+	cmd.Stderr = os.Stderr
+	text, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(text, &stat)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("stat: %w", err)
+	}
+	cmd = exec.Command(gotrace, "events", "--kernel", "--json", file)
+	cmd.Stderr = os.Stderr
+	if text, err = cmd.Output(); err != nil {
+		return nil, nil, fmt.Errorf("events: %w", err)
+	}
+	lines, err := ReadLines(bytes.NewReader(text))
+	if err != nil {
+		return nil, nil, err
+	}
+	m := Load(lines)
+	m.Waits = stat.Kernel.Waits
+	return lines, m, nil
 }
 
 // Load makes a model of the lines.

@@ -35,6 +35,9 @@ func (s *Spans) Add(f Figures, from, to int64) bool {
 		known = known && (p.run == nil || !p.run.Guess && p.run.Is != "gone")
 		f[p.part+"_ns"] += ns
 		f["total_ns"] += ns
+		if p.held != "" {
+			f["cpu_held_by."+p.held] += ns
+		}
 		if p.part == "go_blocked" || p.reason != "" {
 			f["by_reason."+p.part+"."+p.reason] += ns
 		}
