@@ -5,7 +5,7 @@
 //	arriving -ask ADDRESS [-n N] [-new | -h2]
 //
 // Cases: quiet; stw (the world is stopped again and again, while a goroutine computes that cannot be
-// preempted for about 20 ms); busy (other goroutines compute on the only P, 10 ms at a time); idle (the
+// preempted for 20 ms of CPU time); busy (other goroutines compute on the only P, 10 ms at a time); idle (the
 // client pauses for 20 ms or more before each request). The server executes itself with -ask, as a process of its
 // own. The client uses blocking system calls on a thread of its own: neither the runtime's poller nor
 // its scheduler is part of what it measures. That thread has real-time priority, if that is permitted, so
@@ -57,12 +57,12 @@ func main() {
 	go newServer(*isH2).Serve(listener)
 	switch *kind {
 	case "stw":
-		go compute(30_000_000)
+		go compute(20e6)
 		go stop()
 	case "busy":
 		runtime.GOMAXPROCS(1)
 		for i := 0; i < 4; i++ {
-			go compute(15_000_000)
+			go compute(10e6)
 		}
 	case "idle":
 		if *pause < 20*time.Millisecond {
@@ -82,18 +82,11 @@ func score(w http.ResponseWriter, r *http.Request) {
 	w.Write([]byte("1"))
 }
 
-var sink int
-
-// Compute is not preempted within a round: it calls nothing.
-//
-//go:noinline
-func compute(rounds int) {
+// Compute uses a CPU for ns at a time, in which it is not preempted: it calls no function that checks the stack.
+func compute(ns int64) {
 	for {
-		s := 0
-		for i := 0; i < rounds; i++ {
-			s += i * i
+		for start := clocks.CPU(); clocks.CPU()-start < ns; {
 		}
-		sink = s
 		runtime.Gosched()
 	}
 }
