@@ -267,7 +267,7 @@ int BPF_PROG(sched_wakeup, struct task_struct *task)
 	return 0;
 }
 
-/* As sched_wakeup, for a new thread. */
+/* A new thread is in a run queue for the first time. */
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 {

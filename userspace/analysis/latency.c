@@ -266,7 +266,7 @@ static int report(int err, struct error *error)
 	return err ? error__set(error, err, "%s", strerror(-err)) : 0;
 }
 
-/* Of the time in its present state that has been added to its parts already, what is lost. */
+/* The lost time of its present state, as far as that has been added to its parts already. */
 static int64_t lost_so_far(const struct latency *l, const struct live *g)
 {
 	return gaps__lost(&l->tracker.gaps, TRACE_NO_G, g->go.record,

@@ -279,7 +279,7 @@ void requests__set_filter(struct requests *r, const struct annotation_filter *fi
 
 /* ---- from the arrival to the answer ---- */
 
-/* Those whose begin is not in the generation of their arrival never begin. */
+/* A request whose task does not begin in the generation of its arrival never begins. */
 static void drop_foreseen(struct requests *r)
 {
 	struct request_schedule *s = &r->schedule;

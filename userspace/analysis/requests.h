@@ -118,8 +118,8 @@ void requests__set_window(struct requests *r, int64_t from, int64_t to);
 void requests__set_filter(struct requests *r, const struct annotation_filter *filter);
 
 /*
- * Requests begin and end before the next step, as far as their times are earlier. Whoever shares an
- * analysis calls it before that gets the step. 0, or a negative errno with the reason.
+ * Requests begin and end before the next step, as far as their times are earlier. A client that
+ * shares an analysis calls this before the analysis gets the step. 0, or a negative errno with the reason.
  */
 int requests__pass(struct requests *r, const struct timeline *t, const struct timeline_step *step,
 		   struct error *error);

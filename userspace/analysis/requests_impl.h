@@ -110,7 +110,7 @@ struct requests {
 int request__find_ancestors(struct requests *r, struct request *request);
 /* The goroutine works for it and its ancestors: it began a region, or (false) it created it. */
 int request__hold(struct requests *r, struct request *request, uint64_t g, bool region);
-/* The same for its ancestors only, for which it did not work so far. */
+/* Lets goroutine `g` work for the ancestors of the request only, for which it did not work so far. */
 int request__hold_ancestors(struct requests *r, struct request *request, uint64_t g);
 /* The region ends. */
 int request__release_region(struct requests *r, struct request *request, uint64_t g);

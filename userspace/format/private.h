@@ -52,7 +52,7 @@ struct private_loss {
 	uint64_t from, to;    /* CLOCK_MONOTONIC, ns */
 };
 
-/* Of what a gap is; from GAP_GOROUTINES on, of one goroutine: its id is added. */
+/* What a gap concerns; GAP_GOROUTINES plus an id: one goroutine. */
 enum { GAP_ALL, GAP_KERNEL, GAP_GOROUTINES };
 
 /*
@@ -153,7 +153,7 @@ int private__parts(enum private_kind kind, const void *data, size_t len,
 
 /* Encodes an entry of PRIVATE_LOSSES. Returns 0, or a negative errno with the reason. */
 int private__append_loss(struct outbuf *to, const struct private_loss *loss, struct error *error);
-/* The same of PRIVATE_REQUESTS; `last` is the entry before it in the record, at first {}. */
+/* Appends an entry of PRIVATE_REQUESTS; `last` is the entry before it in the record, at first {}. */
 int private__append_request(struct outbuf *to, struct private_request *last,
 			    const struct private_request *request, struct error *error);
 

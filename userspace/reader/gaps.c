@@ -78,7 +78,7 @@ static int add_gaps(const struct reading *r, struct buf data)
 	return err;
 }
 
-/* One that was not counted is a pause of the recorder, which is no gap in a ring. */
+/* A loss without a count is a pause of the recorder, which is no gap in a ring. */
 static int add_losses(const struct reading *r, struct buf data)
 {
 	struct private_loss loss;

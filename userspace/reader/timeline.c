@@ -166,7 +166,7 @@ static int losses__add(struct losses *l, const struct private_loss *loss)
 	return 0;
 }
 
-/* Of Go's events there are gaps. A loss of an unknown kind may be of both. */
+/* Gaps show where Go's events are missing. A loss of an unknown kind may concern both. */
 static int add_loss(struct timeline *t, const struct private_loss *loss)
 {
 	if (loss->kind &&
