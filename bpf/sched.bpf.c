@@ -111,18 +111,6 @@ static __always_inline u32 tgid_of(struct task_struct *task)
 	return known ? known->tgid : TASK_TGID(task);
 }
 
-static __always_inline void emit_thread(enum gt_thread_what what, u64 object, u32 tid,
-					const char *comm)
-{
-	emit (rec, GT_THREAD, object, 0, tid, sizeof(struct gt_thread)) {
-		struct gt_thread *thread = (void *)(rec + 1);
-
-		__builtin_memset(thread, 0, sizeof(*thread));
-		thread->what = what;
-		bpf_probe_read_kernel_str(thread->comm, COMM_SIZE, comm);
-	}
-}
-
 /*
  * The goroutine of a thread for which no probe keeps a slot (inline probes), by the register that
  * contains it or, in the scheduler and in the kernel, g0; 0: none, or other code is running.
@@ -235,7 +223,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		waits__begin(prev, bpf_get_smp_processor_id());
 	if (why == GT_OFF_DEAD) {
 		waits__thread_ended(prev);
-		emit_thread(GT_THREAD_ENDED, 0, old.tid, prev->comm);
+		task__emit(GT_THREAD_ENDED, 0, old.tid, prev->comm);
 	}
 	return 0;
 }
@@ -289,7 +277,7 @@ SEC("tp_btf/task_newtask")
 int BPF_PROG(task_newtask, struct task_struct *task)
 {
 	if (TASK_TGID(task) == config.tgid)
-		emit_thread(GT_THREAD_CREATED, (u32)pid__current(), TASK_TID(task), task->comm);
+		task__emit(GT_THREAD_CREATED, (u32)pid__current(), TASK_TID(task), task->comm);
 	return 0;
 }
 
@@ -312,7 +300,7 @@ SEC("tp_btf/task_rename")
 int BPF_PROG(task_rename, struct task_struct *task, const char *comm)
 {
 	if (TASK_TGID(task) == config.tgid)
-		emit_thread(GT_THREAD_NAMED, 0, TASK_TID(task), comm);
+		task__emit(GT_THREAD_NAMED, 0, TASK_TID(task), comm);
 	return 0;
 }
 

@@ -74,6 +74,20 @@ static __always_inline bool task__is_frozen(struct task_struct *task)
 	return bpf_core_field_exists(task->frozen) && BPF_CORE_READ_BITFIELD_PROBED(task, frozen);
 }
 
+/* `comm`: an address in the kernel, or NULL: the record has no name. */
+static __always_inline void task__emit(enum gt_thread_what what, u64 object, u32 tid,
+				       const char *comm)
+{
+	emit (rec, GT_THREAD, object, 0, tid, sizeof(struct gt_thread)) {
+		struct gt_thread *thread = (void *)(rec + 1);
+
+		__builtin_memset(thread, 0, sizeof(*thread));
+		thread->what = what;
+		if (comm)
+			bpf_probe_read_kernel_str(thread->comm, COMM_SIZE, comm);
+	}
+}
+
 /* Why a thread that is not runnable has no CPU. */
 static __always_inline enum gt_off task__sleep_reason(struct task_struct *task, unsigned int state)
 {

@@ -58,15 +58,7 @@ static __always_inline struct waited_cpu *waits__cpu(u32 cpu)
 static __always_inline void waits__emit(enum gt_thread_what what, u64 cpu, u32 tid, u32 tgid,
 					const char *comm)
 {
-	emit (rec, GT_THREAD, cpu << 32 | tgid, 0, tid ?: GT_IDLE_THREAD,
-	      sizeof(struct gt_thread)) {
-		struct gt_thread *thread = (void *)(rec + 1);
-
-		__builtin_memset(thread, 0, sizeof(*thread));
-		thread->what = what;
-		if (comm)
-			bpf_probe_read_kernel_str(thread->comm, COMM_SIZE, comm);
-	}
+	task__emit(what, cpu << 32 | tgid, tid ?: GT_IDLE_THREAD, comm);
 }
 
 /* What has the CPU is unknown: from now on, or since an unknown time. */

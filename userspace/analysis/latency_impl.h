@@ -95,6 +95,13 @@ static inline int64_t earliest(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* The thread that it is on, if the kernel events have it, or NULL. */
+static inline const struct kernel_thread *live__thread(const struct latency *l,
+						       const struct live *g)
+{
+	return g->m <= UINT32_MAX ? kernel_threads__find(l->threads, (uint32_t)g->m) : NULL;
+}
+
 /* latency_brief.c */
 
 /* Where live__stats() puts what it makes of brief sums. */
@@ -158,12 +165,9 @@ struct cpu_piece {
 	uint32_t task; /* that had the CPU: as in latency_stats.tasks */
 	uint32_t kind; /* of the reason */
 };
-/*
- * What had the CPU that the goroutine's thread waits for at `from`, and until when: `to` at most. `t`:
- * its thread, or NULL.
- */
-int cpu_tasks__piece(struct latency *l, const struct live *g, const struct kernel_thread *t,
-		     int64_t from, int64_t to, struct cpu_piece *ret);
+/* What had the CPU that the goroutine's thread waits for at `from`, and until when: `to` at most. */
+int cpu_tasks__piece(struct latency *l, const struct live *g, int64_t from, int64_t to,
+		     struct cpu_piece *ret);
 
 /* latency_stats.c */
 

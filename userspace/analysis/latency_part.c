@@ -206,12 +206,6 @@ int part__add_to(struct latency *l, const struct live *g, struct latency_stats *
 	return err;
 }
 
-/* The thread that it is on, if the kernel events have it. */
-static const struct kernel_thread *thread_of(const struct latency *l, const struct live *g)
-{
-	return g->m <= UINT32_MAX ? kernel_threads__find(l->threads, (uint32_t)g->m) : NULL;
-}
-
 /* 0 or -ENOMEM, also of opts.slice(). */
 static int add_span(struct latency *l, struct live *g, int64_t from, int64_t to)
 {
@@ -235,14 +229,13 @@ static int add_span(struct latency *l, struct live *g, int64_t from, int64_t to)
 /* Time that its thread waits for a CPU, divided by what had it. */
 static int add_wait(struct latency *l, struct live *g, int64_t from, int64_t to)
 {
-	const struct kernel_thread *t = thread_of(l, g);
 	uint32_t kind = g->kind;
 	struct cpu_piece piece;
 	int err = live__expand(g);
 
 	while (!err && from < to) {
 		g->kind = kind;
-		err = cpu_tasks__piece(l, g, t, from, to, &piece);
+		err = cpu_tasks__piece(l, g, from, to, &piece);
 		if (err)
 			break;
 		g->kind = piece.kind;
@@ -434,7 +427,7 @@ int part__choose(struct latency *l, struct live *g, const struct kernel_item *it
 	const struct kernel_thread *t = NULL;
 
 	if (g->go.state == GO_STATE_RUNNING || g->go.state == GO_STATE_SYSCALL) {
-		t = thread_of(l, g);
+		t = live__thread(l, g);
 		if (!t || t->run == KERNEL_UNKNOWN || t->run == KERNEL_GONE)
 			return part__guess(l, g);
 		return choose_by_thread(l, g, t, item);

@@ -149,17 +149,17 @@ int cpu_tasks__moved(struct latency *l, struct live *g, const struct kernel_item
 
 bool cpu_tasks__is_pending(const struct latency *l, const struct live *g)
 {
-	const struct kernel_thread *t =
-		g->m <= UINT32_MAX ? kernel_threads__find(l->threads, (uint32_t)g->m) : NULL;
+	const struct kernel_thread *t = live__thread(l, g);
 
 	return l->occupants && !l->machine && g->part == PART_KERNEL_RUNNABLE && g->wait_woken &&
 	       t && t->run == KERNEL_RUNNABLE && t->woken;
 }
 
 /* The CPU that its thread waits for; NULL: not known yet. */
-static const struct cpu_log *log_of(const struct latency *l, const struct live *g,
-				    const struct kernel_thread *t)
+static const struct cpu_log *log_of(const struct latency *l, const struct live *g)
 {
+	const struct kernel_thread *t = live__thread(l, g);
+
 	if (g->wait_woken && t && t->run == KERNEL_RUNNING)
 		return map__get(&l->cpus, t->cpu);
 	return g->wait_woken && !l->machine ? NULL : map__get(&l->cpus, g->wait_cpu);
@@ -187,10 +187,10 @@ static int reason_of(struct latency *l, uint32_t task, uint32_t *ret)
 	return err;
 }
 
-int cpu_tasks__piece(struct latency *l, const struct live *g, const struct kernel_thread *t,
-		     int64_t from, int64_t to, struct cpu_piece *ret)
+int cpu_tasks__piece(struct latency *l, const struct live *g, int64_t from, int64_t to,
+		     struct cpu_piece *ret)
 {
-	const struct cpu_log *log = log_of(l, g, t);
+	const struct cpu_log *log = log_of(l, g);
 	size_t i = log ? begun_by(log, from) : 0;
 	uint32_t reason;
 	int err;

@@ -15,8 +15,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-	"unsafe"
 
+	"gotrace-bpf/selftests/targets/internal/clocks"
 	"gotrace-bpf/selftests/targets/internal/protocol"
 )
 
@@ -25,28 +25,15 @@ var (
 	quit atomic.Bool
 )
 
-//go:nosplit
-func clock(id uintptr) int64 {
-	var t syscall.Timespec
-	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, id, uintptr(unsafe.Pointer(&t)), 0)
-	return t.Nano()
-}
-
-const (
-	monotonic = 1 // CLOCK_MONOTONIC
-	thread    = 3 // CLOCK_THREAD_CPUTIME_ID
-)
-
 func compute(tid *int, begun, ended *sync.WaitGroup) {
 	defer ended.Done()
 	runtime.LockOSThread()
 	*tid = syscall.Gettid()
 	begun.Done()
-	for start := clock(thread); !quit.Load(); {
-		if *nap > 0 && clock(thread)-start > 2e6 {
-			t := syscall.Timespec{Nsec: int64(*nap)}
-			syscall.RawSyscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&t)), 0, 0)
-			start = clock(thread)
+	for start := clocks.CPU(); !quit.Load(); {
+		if *nap > 0 && clocks.CPU()-start > 2e6 {
+			clocks.Sleep(int64(*nap))
+			start = clocks.CPU()
 		}
 	}
 }
@@ -65,9 +52,9 @@ func main() {
 		go compute(&tids[i], &begun, &ended)
 	}
 	begun.Wait()
-	from := clock(monotonic)
+	from := clocks.Wall()
 	time.Sleep(*duration)
-	to := clock(monotonic)
+	to := clocks.Wall()
 	quit.Store(true)
 	ended.Wait()
 	protocol.Done(map[string]any{"threads": tids, "from": from, "to": to})
