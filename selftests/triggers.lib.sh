@@ -49,18 +49,25 @@ each_has_its_cause()
 	done < <(causes)
 }
 
-# EVENT LIMIT FILTER: in each snapshot but the last one an event for which the filter is true precedes the cause by
-# the limit exactly.
-has_event()
+# LIMIT FILTER COMMAND...: for each snapshot but the last one, the filter is true of what the command prints of it,
+# where $at is the time that precedes the cause by the limit.
+is_so_before()
 {
-	local file from to time text i=0 n
+	local limit=$1 filter=$2 file from to time text i=0 n
+	shift 2
 
 	n=$(($(index | wc -l) - 1))
 	while read -r file from to time text; do
 		[ $i -lt $n ] || break
-		build/gotrace events --json "$file" | jq -n -e --arg event "$1" --argjson at $((time - $2)) \
-			"any(inputs; .event == \$event and .time == \$at and ($3))" || return 1
+		"$@" "$file" | jq -n -e --argjson at $((time - limit)) "$filter" || return 1
 		i=$((i + 1))
 	done < <(causes)
 	[ $i -gt 0 ]
+}
+
+# EVENT LIMIT FILTER: in each snapshot but the last one an event for which the filter is true precedes the cause by
+# the limit exactly.
+has_event()
+{
+	is_so_before "$2" "any(inputs; .event == \"$1\" and .time == \$at and ($3))" build/gotrace events --json
 }

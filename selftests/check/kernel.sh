@@ -51,7 +51,7 @@ losses()
 		build/gotrace stat --json "$RECORDED" >"$tmp/stat" && jq -e '.private.lost > 0' "$tmp/stat" &&
 		build/gotrace latency --json "$RECORDED" >"$tmp/latency.out" &&
 		jq -e 'all(.functions[]; .oncpu_ns + .go_runnable_ns + .kernel_runnable_ns + .throttled_ns +
-			.kernel_blocked_ns + .syscall_blocked_ns + .go_blocked_ns == .total_ns)' "$tmp/latency.out"
+			.kernel_blocked_ns + .syscall_blocked_ns + .go_blocked_ns + .lost_ns == .total_ns)' "$tmp/latency.out"
 }
 
 # The IDs of the recorder's BPF programs or links.

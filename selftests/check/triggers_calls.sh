@@ -34,13 +34,14 @@ requests()
 		has_event UserTaskBegin 50000000 'true' && grep -q 'request:50ms was met another 1 times' "$tmp/background.out"
 }
 
+# A request begins with its first byte, before its task.
 named_requests()
 {
 	local name='GET /slow'
 
 	watched named "request $provoked -long 100ms" --requests http --trigger "request:50ms:$name" \
 		--trigger "request:50ms:GET /fast" && flown_to_the_end && each_has_its_cause "request:50ms:$name" "$count" &&
-		has_event UserTaskBegin 50000000 '.type == "GET /slow"'
+		is_so_before 50000000 "any(input.worst[]; .begin == \$at and .name == \"$name\")" build/gotrace requests --worst=9 --json
 }
 
 statuses()
