@@ -94,13 +94,13 @@ noisy_neighbours()
 	status=$?
 	kill "${busy[@]}"
 	[ $status -eq 0 ] || return 1
-	sql --run noisy-neighbours "$RECORDED" >"$tmp/noisy" && [ "$(wc -l <"$tmp/noisy")" -gt 0 ] || { echo "nothing preempted the target"; return 1; }
+	sql --run noisy-neighbours "$RECORDED" >"$tmp/noisy" && [ "$(wc -l <"$tmp/noisy")" -gt 0 ] || { echo "nothing had the CPUs of the target"; return 1; }
 	jq -c -S '{reason, total_ns}' "$tmp/noisy" | sort >"$tmp/noisy.sql"
-	$READER latency --json "$RECORDED" | jq -c -S '[.functions[].by_reason.kernel_runnable[] | select(.name | startswith("preempted"))] | group_by(.name)[] |
+	$READER latency --json "$RECORDED" | jq -c -S '[.functions[].by_reason.kernel_runnable[] | select(.name | startswith("CPU held by "))] | group_by(.name)[] |
 		{reason: .[0].name, total_ns: (map(.ns) | add)}' | sort >"$tmp/noisy.other"
 	same noisy || return 1
 	cp "$tmp/noisy" "$tmp/noisy.sql"
-	sql 'SELECT * FROM slices' "$RECORDED" | jq -c -S -s 'map(select(.part == "kernel-runnable" and .reason and (.reason | startswith("preempted")))) | group_by(.reason) |
+	sql 'SELECT * FROM slices' "$RECORDED" | jq -c -S -s 'map(select(.part == "kernel-runnable" and .reason and (.reason | startswith("CPU held by ")))) | group_by(.reason) |
 		map({host: .[0].host, service: .[0].service, reason: .[0].reason, waits: length, total_ns: (map(.ns) | add), max_ns: (map(.ns) | max)}) | sort_by([-.total_ns, .reason])[:50][]' >"$tmp/noisy.other"
 	same noisy
 }
