@@ -216,7 +216,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		emit_switch(&off, prev, old.tid, next, new, to, why);
 	else if (to)
 		emit_plain(GT_CPU_ON, old.tid, 0, new.tid);
-	waits__note(next);
+	waits__note(next, to);
 	if (to)
 		waits__end(next);
 	if (why == GT_OFF_PREEMPTED || why == GT_OFF_YIELDED)

@@ -26,8 +26,9 @@ struct rq {
 struct waited_cpu {
 	u32 waiting; /* threads of the target in its run queue */
 	u32 known; /* 1 + the thread that has it, by the records so far; 0: they do not show that */
-	u64 window; /* when it began, ns */
-	u32 sent;   /* records in the window */
+	u32 sent;  /* records in the window */
+	u64 window;   /* when it began, ns */
+	bool is_ours; /* the known thread is one of the target, whose switches are all sent */
 };
 
 /* By CPU. userspace/capture/kernel_probes.c sets the number of entries, and clears both maps. */
@@ -61,9 +62,11 @@ static __always_inline void waits__emit(enum gt_thread_what what, u64 cpu, u32 t
 	task__emit(what, cpu << 32 | tgid, tid ?: GT_IDLE_THREAD, comm);
 }
 
-/* What has the CPU is unknown: from now on, or since an unknown time. */
+/* What has the CPU is unknown: from now on, or since an unknown time; unless the target has it. */
 static __always_inline void waits__forget(struct waited_cpu *c, u32 cpu, enum gt_thread_what what)
 {
+	if (c->is_ours)
+		return;
 	c->known = 0;
 	waits__emit(what, cpu, GT_NO_THREAD, 0, NULL);
 }
@@ -94,12 +97,14 @@ static __always_inline void waits__switched(struct task_struct *next)
 }
 
 /* A record of the switch to `next` on this CPU has been sent. */
-static __always_inline void waits__note(const struct task_struct *next)
+static __always_inline void waits__note(const struct task_struct *next, bool is_ours)
 {
 	struct waited_cpu *c = waits__cpu(bpf_get_smp_processor_id());
 
-	if (c)
-		c->known = next->pid + 1;
+	if (!c)
+		return;
+	c->known = next->pid + 1;
+	c->is_ours = is_ours;
 }
 
 /* The thread is in the run queue of a CPU from now on, unless it was there. NULL: it was, or unknown. */
@@ -151,6 +156,7 @@ static __always_inline void waits__found(struct waited_cpu *c, u32 cpu, struct t
 		tid = pid__tid((u64)curr);
 		tgid = pid__tgid((u64)curr);
 	}
+	c->is_ours = tgid == config.tgid;
 	waits__emit(GT_THREAD_HAD_CPU, cpu, tid, tgid, pid ? curr->comm : NULL);
 }
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Tests which tasks `gotrace latency` shows as holding the CPUs while threads waited for them, in the recording alone:
 # for each task within 2 % or 100 us of what follows from perf's events of all CPUs. The one that preempts a
-# thread is often gone after microseconds, and another has the CPU for the rest of the wait.
+# thread is often gone after microseconds, and another has the CPU for the rest of the wait. No record contradicts the
+# switches of the target.
 # tier: check
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/targets selftests/neighbours.py
@@ -28,6 +29,15 @@ pinned()
 		perf_start -e sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_migrate_task
 }
 
+# No other thread, and not an unknown one, has a CPU that a thread of the target got and has not left.
+agrees_with_switches() # TRACE
+{
+	build/gotrace events --kernel --json "$1" | jq -n -c 'reduce inputs as $e ({on: {}, wrong: []}; "\($e.cpu)" as $cpu |
+		if $e.event == "on_cpu" then .on[$cpu] = $e.m elif $e.event == "off_cpu" then del(.on[$cpu])
+		elif $e.event == "occupant" and .on[$cpu] and .on[$cpu] != $e.m then .wrong += [$e] else . end) | .wrong' >"$tmp/wrong"
+	[ "$(cat "$tmp/wrong")" = '[]' ] || { head -c 1000 "$tmp/wrong"; return 1; }
+}
+
 # "NEIGHBOUR CPU..." CPUS ARGUMENT...: the program on CPUS beside the neighbours.
 compared()
 {
@@ -41,7 +51,7 @@ compared()
 	kill "${NEIGHBOURS[@]}" 2>/dev/null
 	wait "${NEIGHBOURS[@]}" 2>/dev/null
 	[ $status -eq 0 ] || return 1
-	[ "$(stat_of lost "$tmp/locked.json")" -eq 0 ] || return 1
+	[ "$(stat_of lost "$tmp/locked.json")" -eq 0 ] && agrees_with_switches "$RECORDED" || return 1
 	build/gotrace latency --all --json --from "@$(jq .from "$tmp/locked.done")" --to "@$(jq .to "$tmp/locked.done")" \
 		"$RECORDED" >"$tmp/latency.json" &&
 		selftests/neighbours.py "$tmp/perf.txt" "$tmp/locked.done" "$tmp/latency.json" main.compute
