@@ -57,12 +57,24 @@ counted() # the requests and errors that the target itself has counted
 }
 
 # The order of series within a family may differ: theirs is that in which they appeared.
+# FILE...: prints the first one; where one of them has the name "other", all names of that metric and state as one. The
+# first names have a series each, and in which order they come depends on what is read at once.
+with_others()
+{
+	awk '{ at = index($0, "reason=\""); metric = at ? substr($0, 1, at - 1) : $0 }
+		/reason="other"/ { others[metric] }
+		FILENAME == ARGV[1] { line[++n] = $0; of[n] = metric }
+		END { for (i = 1; i <= n; i++) if (of[i] in others) sum[of[i]] += substr(line[i], match(line[i], /[^ ]*$/)); else print line[i]
+			for (metric in sum) printf "%sall of them} %.9f\n", metric, sum[metric] }' "$@" | sort
+}
+
 in_generations() # TRACE [OPTION]: the trace has several
 {
 	[ "$($READER stat --json "$1" | jq '.generations | length')" -ge 2 ] || { echo "one generation"; return 1; }
 	$READER metrics "$1" | sort >"$tmp/whole" && $STREAM ${2-} "$1" 2>"$tmp/figures" | sort >"$tmp/parts" || return 1
 	cat "$tmp/figures"
-	same_text "$tmp/parts" "$tmp/whole"
+	with_others "$tmp/parts" "$tmp/whole" >"$tmp/of_parts" && with_others "$tmp/whole" "$tmp/parts" >"$tmp/of_whole" &&
+		same_text "$tmp/of_parts" "$tmp/of_whole"
 }
 
 # A corrupt generation is left out and counted, and what follows it is analysed: requests are as in a
