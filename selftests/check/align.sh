@@ -238,11 +238,13 @@ cpus_match_perf()
 	note "$(cat "$tmp/said")"
 }
 
-# The clocks themselves ran apart by as much, but for what the middle residual means in the time that perf covers.
+# The clocks themselves ran apart by as much, but for what the ends of the line may be off: it is fitted to matches that
+# are up to 4 times the middle residual from it, and how much later than the recorder perf takes a time may be another
+# at the end than at the begin, for example after its ring was full.
 drift_is_right()
 {
 	awk 'NR == 1 { mono = $2; raw = $3 } END { printf "%.6f\n", (($3 - raw) / ($2 - mono) - 1) * 1e6 }' "$tmp/clocks" | tee "$tmp/drift"
-	jq -e --argjson have "$(cat "$tmp/drift")" '(.drift_ppm - $have | fabs) < 2e6 * .residual_ns.p50 / .covered_ns' "$tmp/joined.json"
+	jq -e --argjson have "$(cat "$tmp/drift")" '(.drift_ppm - $have | fabs) < 8e6 * .residual_ns.p50 / .covered_ns' "$tmp/joined.json"
 }
 
 # NAME: the clock was fitted, and the times match the recording with CLOCK_MONOTONIC

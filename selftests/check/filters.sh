@@ -597,6 +597,19 @@ histograms()
 		refused 2 'cannot be combined with --of stw' $READER histogram --of stw --function main "$trace"
 }
 
+# Each reason of the trace has a histogram of its name, with the events that have it.
+histogram_names()
+{
+	$READER histogram --of block --json "$trace" | jq -e '.name == null' && $READER events --json "$trace" |
+		jq -c -n 'reduce (inputs | select(.to == "Waiting" and .reason and (.event | endswith("Status") | not))) as $e ({}; .[$e.reason] += 1) |
+			to_entries[] | [.key, .value]' | sort >"$tmp/want"
+	[ "$(wc -l <"$tmp/want")" -ge 3 ] || { cat "$tmp/want"; return 1; }
+	jq -r '.[0]' "$tmp/want" | while read -r reason; do
+		$READER histogram --of "block:$reason" --json "$trace" | jq -c '[.name, .count + .unfinished + .not_counted]'
+	done >"$tmp/have"
+	same_text "$tmp/have" "$tmp/want"
+}
+
 # A filter that has no meaning for a command is an unknown option.
 not_everywhere()
 {
@@ -643,6 +656,7 @@ if try "the reader builds" build_reader && try "a program is recorded" recorded;
 	try "path: wrong options" wrong_paths
 	try "invalid values" invalid_values
 	try "histogram --goroutine, --function" histograms
+	try "histogram: the reasons" histogram_names
 	try "commands that do not have a filter" not_everywhere
 	try "a trace of several generations is recorded" recorded_generations
 	try "forms of times" forms_of_times

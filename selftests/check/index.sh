@@ -4,7 +4,7 @@
 # tier: all
 # parallel
 # timeout: 600
-# depends on: Makefile include userspace selftests/reference selftests/targets
+# depends on: Makefile include userspace selftests/reference selftests/targets selftests/index.py
 . "$(dirname "$0")/../lib.sh"
 . selftests/reader.lib.sh
 
@@ -35,8 +35,8 @@ matches_the_trace()
 		generations_match
 }
 
-# Sizes are those of the files, the times of each generation those of the events of Go's reader, and its place and
-# number those of `gotrace stat`.
+# What is printed is what the file has. Sizes are those of the files, the times of each generation those of the events
+# of Go's reader, and its place and number those of `gotrace stat`.
 generations_match()
 {
 	$REFERENCE/events "$trace" | awk -F '\t' '
@@ -44,7 +44,7 @@ generations_match()
 		$2 == "Sync" { sync = $1; first = "" }
 		$2 != "Sync" { first = first == "" ? $1 : first; last = $1 }' >"$tmp/theirs.txt"
 	jq -r '.generations[] | "\(.sync) \(.first) \(.last)"' "$tmp/json" >"$tmp/ours.txt"
-	[ -s "$tmp/theirs.txt" ] && same_text "$tmp/ours.txt" "$tmp/theirs.txt" &&
+	[ -s "$tmp/theirs.txt" ] && same_text "$tmp/ours.txt" "$tmp/theirs.txt" && python3 -B selftests/index.py "$trace.idx" "$tmp/json" &&
 		[ "$(jq .bytes "$tmp/json")" -eq "$(stat -c %s "$trace.idx")" ] &&
 		[ "$(jq .trace_bytes "$tmp/json")" -eq "$(stat -c %s "$trace")" ] &&
 		$READER stat --json "$trace" | jq -e --slurpfile index "$tmp/json" \

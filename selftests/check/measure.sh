@@ -1,10 +1,11 @@
 #!/bin/bash
 # Tests doctor --measure, and what record reports of its cost: the counted rates are those of the
-# records of a recording and of the kernel's counters, the sums are correct, and no probe is left. Predicted times are not
-# compared: `make bench` measures what they predict.
+# records of a recording and of the kernel's counters, the sums are correct, and no probe is left. What a hit takes is
+# compared, within a factor of 2, with what perf's own probes and empty probes take. Predicted times are not compared:
+# `make bench` measures what they predict.
 # tier: all
-# timeout: 120
-# depends on: Makefile bpf include userspace selftests/targets
+# timeout: 300
+# depends on: Makefile bpf include userspace selftests/targets selftests/bench
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 
@@ -91,6 +92,90 @@ sums_are_right()
 		.cpu_ratio.sched_no_stacks > 1' "$tmp/doctor"
 }
 
+# The model of capture/cost.c for what a recording adds with all sets of `probes`, without stacks, and of the goroutines'
+# states alone without stacks, each relative to the first: from the rates and the time of a hit.
+ratios_are_those_of_the_model()
+{
+	jq -e '.target.measured | .hits_per_second as $n | (.hit_us * 1000) as $trap |
+		([$n.system_calls, $n.cpu_off + $n.cpu_on, $n.waking] | . as [$calls, $switches, $wakes] | 250 * $calls + 150 * $switches + 200 * $wakes) as $kernel |
+		def probes(names): [$n | to_entries[] | select(.key | IN(names)).value] | add;
+		probes("execute", "execute_parked", "execute_ended", "ready", "yield", "preempt_park", "create", "p_start", "p_stop", "p_handoff") as $sched |
+		([$n | del(.system_calls, .cpu_off, .cpu_on, .waking, .sweep_begin, .sweep_end)[]] | add) as $all |
+		def cost(hits; kernel; stacks): hits * $trap + (130 * hits + kernel + 120 * stacks) * $trap / 400;
+		cost($all; $kernel; $all + $n.system_calls) as $default |
+		([[cost($all; $kernel; 0), .cpu_ratio.no_stacks], [cost($sched; 0; 0), .cpu_ratio.sched_no_stacks]] | debug) as $each | .cpu_ratio.default as $ratio |
+		all($each[]; (.[0] / $default) / ((.[1] - 1) / ($ratio - 1)) | . > 0.99 and . < 1.01)' "$tmp/doctor"
+}
+
+# The seconds are those of half of the measurement, and what the clock of the shell leaves for it
+seconds_are_right()
+{
+	local before=${EPOCHREALTIME/./} seconds
+
+	measure --json || return 1
+	seconds=$(jq .target.measured.seconds "$tmp/doctor")
+	echo "$seconds s of $((${EPOCHREALTIME/./} - before)) us"
+	jq -n -e --argjson seconds "$seconds" --argjson us $((${EPOCHREALTIME/./} - before)) '$seconds >= 1.5 and $seconds <= $us / 1e6 - 1.5'
+}
+
+# emulated|stepped N: ns of a hit, by the CPU time of a program with and without a probe of perf
+by_perf()
+{
+	local with without
+
+	with=$(perf stat -x, -e task-clock,"probe_hit:$1" "$tmp/hit" "$1" "$2" 2>&1 >/dev/null) && grep -q "^$2,.*probe_hit" <<<"$with" &&
+		without=$(perf stat -x, -e task-clock "$tmp/hit" "$1" "$2" 2>&1 >/dev/null) || { echo "$with" >&2; return 1; }
+	awk -F, -v n="$2" -v without="${without%%,*}" '/task-clock/ { print ($1 - without) * 1e6 / n }' <<<"$with"
+}
+
+# The least of five in turn
+hits_take_as_long_by_perf()
+{
+	local i
+
+	perf probe -q -d 'probe_hit:*' 2>/dev/null
+	${CC:-gcc} -O1 -no-pie selftests/bench/hit.c -o "$tmp/hit" && perf probe -q -x "$tmp/hit" emulated && perf probe -q -x "$tmp/hit" stepped || return 1
+	for ((i = 0; i < 5; i++)); do
+		by_perf emulated 300000 >>"$tmp/emulated" && by_perf stepped 30000 >>"$tmp/stepped" &&
+			$GOTRACE probes --exe "build/targets/$ORACLE_GO/pingpong" --functions 'main.*' --json >>"$tmp/sites" &&
+			measure --json && cat "$tmp/doctor" >>"$tmp/doctors" || break
+	done
+	perf probe -q -d 'probe_hit:*'
+	[ $i -eq 5 ] || return 1
+	jq -n -e --slurpfile emulated "$tmp/emulated" --slurpfile stepped "$tmp/stepped" --slurpfile sites "$tmp/sites" --slurpfile doctor "$tmp/doctors" '
+		def least(cost): [$sites | .. | objects | select(.cost == cost and .hit_us).hit_us] | min;
+		[$doctor[].target.measured] as $m | ($emulated | min / 1000) as $e | ($stepped | min / 1000) as $s |
+		([["emulated", $e, least("emulated"), ($m | map(.loop_hit_us) | min)], ["stepped", $s, least("stepped"), ($m | map(.loop_stepped_us) | min)]] | debug) as $each |
+		all($each[]; .[1] as $perf | all(.[2:][]; . > $perf / 2 and . < $perf * 2))'
+}
+
+# us of a hit of the empty probes of `make bench`, by the CPU time of the target; the least of five in turn with the
+# doctor's, which is between 1 and 4 times that in a loop.
+hits_take_as_long_in_the_target()
+{
+	local i with without
+
+	true >"$tmp/doctors"
+	for ((i = 0; i < 5; i++)); do
+		measure --json && cat "$tmp/doctor" >>"$tmp/doctors" && without=$(ticks_of_seconds 2) || return 1
+		start_background build/bench/empty "$TARGET_PID"
+		wait_until 20 grep -q 'recording nothing' "$tmp/background.out" && with=$(ticks_of_seconds 2) && stop_recorder || return 1
+		jq --argjson ticks $((with - without)) --argjson hz "$(getconf CLK_TCK)" '.target.measured.hits_per_second |
+			($ticks / $hz / 2) / ([del(.system_calls, .cpu_off, .cpu_on, .waking)[]] | add) * 1e6' "$tmp/doctor" >>"$tmp/empty"
+	done
+	jq -n -e --slurpfile empty "$tmp/empty" --slurpfile doctor "$tmp/doctors" '[$doctor[].target.measured.hit_us] as $us | ([$empty, $us] | debug) |
+		($empty | sort[2]) as $middle | ($us | sort[2]) | . > $middle / 2 and . < $middle * 2'
+}
+
+ticks_of_seconds()
+{
+	local before
+
+	before=$(target_ticks)
+	sleep "$1"
+	echo $(($(target_ticks) - before))
+}
+
 text_has_the_numbers()
 {
 	measure && cat "$tmp/doctor" &&
@@ -143,10 +228,19 @@ usage()
 }
 
 ktap_start
+try "empty probes build" make -s build/bench/empty
 start_target pingpong "$ORACLE_GO" -duration 300s -procs 1 -rate 40000
 tell_target start
 try "the rates are those of the records" rates_are_those_of_records
 try "the CPU time, and sums" sums_are_right
+try "ratios of the recording without stacks" ratios_are_those_of_the_model
+try "how long it counts" seconds_are_right
+if try "perf is installed" selftests/deps.sh linux-perf; then
+	try "a hit in a loop, by perf" hits_take_as_long_by_perf
+	note "$(grep -h DEBUG "$tmp/try.out")"
+fi
+try "a hit in the program, by empty probes" hits_take_as_long_in_the_target
+note "$(grep -h DEBUG "$tmp/try.out")"
 try "record reports its cost" record_reports_its_cost
 try "the text" text_has_the_numbers
 try "interrupted" leaves_nothing INT

@@ -4,7 +4,7 @@
     states.py make TRACE TRUTH          writes the trace, and as JSON what it shows
     states.py totals DATA TRUTH         exact times of the lanes of `gotrace report --json`
     states.py export EXPORT TRUTH       the slices of `gotrace export chrome`
-    states.py colors DATA               the colors of any two states differ, in either theme
+    states.py colors DATA               the colors of any two states differ, in either theme; what the states are called
     states.py pixels URL DATA TRUTH     opens a page in headless Chromium, and reads pixels in either theme: the
                                         color of each state, its share of the area, legend and bars. DATA is what
                                         the page shows
@@ -45,6 +45,26 @@ MUTANTS = {
     "tint": ("mean[x] += p.mean *", "mean[x] += p.most *"),
     "unknown": ("for (let i = spanAfter(s, this.from); i < s.n && s.begin[i] < this.to; i++) {",
                 "for (let i = spanAfter(s, this.from); i < s.n && s.begin[i] < this.to; i++) { if (STATES[s.state[i]].name === 'unknown') continue;"),
+}
+
+# What a user reads of each state: its name, which exports use, too, and what it means
+TEXTS = {
+    "running": ("running", "the goroutine has a P and a thread"),
+    "runnable": ("runnable", "the goroutine waits for a P"),
+    "waiting": ("waiting", "the goroutine is blocked, for example on a channel or a lock"),
+    "syscall": ("system call", "the goroutine is in a system call"),
+    "gc": ("GC cycle", "the garbage collector marks"),
+    "stw": ("stop-the-world pause", "no goroutine may run"),
+    "task": ("task", "a task or request is open"),
+    "unknown": ("unknown", "events were lost"),
+    "kernel-running": ("on CPU", "a thread of the program has the CPU"),
+    "cpu-wait": ("waiting for a CPU", "the thread is in a run queue of the kernel"),
+    "kernel-throttled": ("throttled", "the thread's cgroup has used up its CPU quota"),
+    "kernel-sleeping": ("sleeping", "the thread sleeps until it is woken"),
+    "kernel-blocked": ("uninterruptible", "the thread sleeps, for example for a disk, and signals do not wake it"),
+    "kernel-stopped": ("stopped", "a signal or a debugger stopped the thread"),
+    "kernel-other": ("another process", "a thread of another process has the CPU"),
+    "kernel-unknown": ("unknown", "kernel events were lost, or do not show what the CPU ran"),
 }
 
 failures = []
@@ -155,6 +175,10 @@ def lab(color):
 
 
 def check_colors(data):
+    texts = {state["kind"]: (state["name"], state["meaning"]) for state in data["states"]}
+    expect(texts == TEXTS, f"texts of states: {[texts.get(kind) for kind in texts.keys() | TEXTS.keys() if texts.get(kind) != TEXTS.get(kind)]}")
+    for name, kind in SLICES.items():
+        expect(name.split(":")[0] == texts[kind][0], f"{kind} is '{name}' in exports")
     backgrounds = {"light": ["#ffffff", "#f4f6f8"], "dark": ["#14181c", "#1d2329"]}
     for theme, backs in backgrounds.items():
         colors = {state["name"]: state[theme] for state in data["states"]}

@@ -184,6 +184,7 @@ TEST(leaves_out_families)
 			omitted++;
 	}
 	assert_true(omitted > 0 && room < 500);
+	/* The metric families_omitted has the number of those that did not fit. */
 	snprintf(line, sizeof(line), "\ngotrace_families_omitted %u\n# EOF\n", omitted);
 	assert_string_equal(limited + size - strlen(line), line);
 	assert_null(strstr(whole, "omitted"));

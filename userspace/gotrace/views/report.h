@@ -23,7 +23,7 @@ struct report_goroutine {
 	uint64_t id;
 	uint32_t name; /* latency__name() */
 	int64_t from, to;
-	int64_t total;
+	int64_t total, lost;
 	int64_t part[LATENCY_PARTS];
 };
 

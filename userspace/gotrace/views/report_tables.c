@@ -68,6 +68,7 @@ int report__add(struct report_data *d, const struct latency_goroutine *g)
 		.from = time_sub(d->now, g->stats.total),
 		.to = d->now,
 		.total = g->stats.total,
+		.lost = g->stats.lost,
 	};
 	memcpy(to->part, g->stats.part, sizeof(to->part));
 	if (report__is_busy(d, g) && latency_stats__add(&d->busy, &g->stats))
@@ -75,19 +76,25 @@ int report__add(struct report_data *d, const struct latency_goroutine *g)
 	return latency_stats__add(&f->stats, &g->stats);
 }
 
-static void put_parts(struct json *j, const int64_t part[LATENCY_PARTS])
+/* With what is lost, if records were, as put_part_names(). */
+static void put_parts(const struct report_data *d, struct json *j,
+		      const int64_t part[LATENCY_PARTS], int64_t lost)
 {
 	json__open(j, "parts", '[');
 	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
 		json__i64(j, NULL, part[i]);
+	if (latency__has_gaps(d->latencies.latency))
+		json__i64(j, NULL, lost);
 	json__close(j, ']');
 }
 
-static void put_part_names(struct json *j)
+static void put_part_names(const struct report_data *d, struct json *j)
 {
 	json__open(j, "parts", '[');
 	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
 		json__string(j, NULL, parts[i]);
+	if (latency__has_gaps(d->latencies.latency))
+		json__string(j, NULL, "lost");
 	json__close(j, ']');
 }
 
@@ -109,7 +116,7 @@ static int put_functions(struct report_data *d, struct json *j)
 		json__bytes(j, "name", name.data, name.len);
 		json__u64(j, "count", functions[i]->count);
 		json__i64(j, "total", functions[i]->stats.total);
-		put_parts(j, functions[i]->stats.part);
+		put_parts(d, j, functions[i]->stats.part, functions[i]->stats.lost);
 		json__close(j, '}');
 	}
 	json__close(j, ']');
@@ -130,7 +137,7 @@ static void put_list(struct report_data *d, struct json *j)
 		json__u64(j, "from", report__time(d, g->from));
 		json__u64(j, "to", report__time(d, g->to));
 		json__i64(j, "total", g->total);
-		put_parts(j, g->part);
+		put_parts(d, j, g->part, g->lost);
 		json__close(j, '}');
 	}
 	json__close(j, ']');
@@ -142,7 +149,7 @@ int report__print_goroutines(struct report_data *d, struct json *j)
 
 	keep_longest(d);
 	json__open(j, "goroutines", '{');
-	put_part_names(j);
+	put_part_names(d, j);
 	err = put_functions(d, j);
 	put_list(d, j);
 	json__u64(j, "omitted", d->latencies.count - d->nlist);
@@ -192,7 +199,7 @@ static void put_worst(struct report_data *d, struct json *j, uint32_t name)
 			json__u64(j, "goroutine", worst[i].creator);
 		json__u64(j, "from", report__time(d, worst[i].begin));
 		json__u64(j, "to", report__time(d, worst[i].end));
-		put_parts(j, worst[i].time.part);
+		put_parts(d, j, worst[i].time.part, worst[i].time.lost);
 		json__close(j, '}');
 	}
 	json__close(j, ']');
@@ -210,7 +217,7 @@ static int put_name(struct report_data *d, struct json *j, const struct request_
 	json__bytes(j, "name", name.data, name.len);
 	put_lengths(j, &n->lengths);
 	json__u64(j, "errors", n->failed);
-	put_parts(j, sum.time.part);
+	put_parts(d, j, sum.time.part, sum.time.lost);
 	put_worst(d, j, n->name);
 	json__close(j, '}');
 	request_sum__deinit(&sum);
@@ -227,7 +234,7 @@ int report__print_requests(struct report_data *d, struct json *j)
 	if (!names)
 		return -ENOMEM;
 	json__open(j, "requests", '{');
-	put_part_names(j);
+	put_part_names(d, j);
 	json__open(j, "names", '[');
 	for (size_t i = 0; !err && i < n; i++)
 		if (names[i]->lengths.count)
