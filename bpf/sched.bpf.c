@@ -156,11 +156,15 @@ static __always_inline enum gt_off_at off_at(struct task_struct *prev, u32 tid)
 static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct *prev, u32 tid,
 				     struct task_struct *next, u32 tgid, enum gt_off why)
 {
+	unsigned int state = prev->__state;
+
 	__builtin_memset(off, 0, sizeof(*off));
 	off->next_tgid = tgid;
 	off->why = why;
 	if (why == GT_OFF_PREEMPTED || why == GT_OFF_THROTTLED)
 		off->at = off_at(prev, tid);
+	else
+		off->sleep = task__sleep(prev, state, why);
 	if (next->pid)
 		bpf_probe_read_kernel(off->next_comm, COMM_SIZE, next->comm);
 }
@@ -315,6 +319,7 @@ static __always_inline void describe(struct task_struct *task, struct gt_record 
 		return;
 	if (state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE | TASK_HELD | TASK_RTLOCK_WAIT)) {
 		thread->why = task__sleep_reason(task, state);
+		thread->sleep = task__sleep(task, state, thread->why);
 		if (thread->why != GT_OFF_STOPPED && !(task->flags & PF_IO_WORKER))
 			rec->object = task__syscall(task) + 1;
 	} else {

@@ -31,6 +31,7 @@ struct task_struct {
 	unsigned int
 		on_cpu; /* with CONFIG_SMP; a byte since 7.3: libbpf adapts loads of unsigned members */
 	int exit_state;
+	unsigned int in_iowait : 1;
 	unsigned int frozen : 1; /* in the trap of cgroup v2's freezer */
 	bool throttled; /* since 6.18 each thread is throttled by itself, on its way to user mode */
 	struct thread_info thread_info; /* since 5.16 it contains the CPU again on amd64 */
@@ -44,8 +45,12 @@ struct task_struct {
 #define TASK_INTERRUPTIBLE   0x1
 #define TASK_UNINTERRUPTIBLE 0x2
 #define TASK_ENDED	     (0x10 | 0x20 | 0x80) /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
-#define TASK_HELD	     (0x4 | 0x8 | 0x8000) /* stopped, traced, and since 6.1 frozen */
+#define TASK_TRACED	     0x8
+#define TASK_FROZEN	     0x8000			       /* since 6.1 */
+#define TASK_HELD	     (0x4 | TASK_TRACED | TASK_FROZEN) /* 0x4: stopped */
 #define TASK_RTLOCK_WAIT     0x1000
+#define PF_EXITING	     0x4
+#define PF_MEMALLOC	     0x800
 #define PF_IO_WORKER	     0x10 /* a thread of io_uring: never in user mode */
 
 #define PF_KTHREAD	     0x200000
@@ -98,6 +103,27 @@ static __always_inline enum gt_off task__sleep_reason(struct task_struct *task, 
 	if (state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT))
 		return GT_OFF_DISK;
 	return GT_OFF_SLEEPING;
+}
+
+/* What is known of that sleep beyond the reason. Of a thread that a signal has stopped, `frozen` is set, too. */
+static __always_inline enum gt_sleep task__sleep(struct task_struct *task, unsigned int state,
+						 enum gt_off why)
+{
+	bool in_call = task__syscall(task) >= 0;
+
+	if (why == GT_OFF_STOPPED)
+		return state & TASK_TRACED			  ? GT_SLEEP_TRACED :
+		       state & (TASK_FROZEN | TASK_INTERRUPTIBLE) ? GT_SLEEP_FROZEN :
+								    GT_SLEEP_PLAIN;
+	if ((why != GT_OFF_SLEEPING && why != GT_OFF_DISK) || task->flags & PF_IO_WORKER)
+		return GT_SLEEP_PLAIN;
+	if (task->flags & PF_EXITING)
+		return GT_SLEEP_EXIT;
+	if (task->flags & PF_MEMALLOC)
+		return GT_SLEEP_MEMORY;
+	if (BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait))
+		return in_call ? GT_SLEEP_DISK : GT_SLEEP_PAGE;
+	return in_call ? GT_SLEEP_PLAIN : GT_SLEEP_USER;
 }
 
 #endif

@@ -341,6 +341,7 @@ def stat_table(text, shown):
 NAMES = ("", "on_cpu", "off_cpu", "waking", "sys_enter", "sys_exit", "created", "ended", "named", "fault_begin", "fault_end", "cpu", "occupant",
     "moved")
 ON, OFF, WAKING, SYS_ENTER, SYS_EXIT, CREATED, ENDED, NAMED, FAULT_BEGIN, FAULT_END, CPU, OCCUPANT, MOVED = range(1, 14)
+SLEEP = (None, "frozen", "stopped by a debugger", "end of the thread", "memory reclaim", "disk", "page fault", "page fault or signal (see --events fault)")
 WHY = ("preempted", "yielded", "throttled", "sleeping", "disk", "stopped", "dead")
 
 
@@ -387,6 +388,8 @@ class Items:
             number = self.data.leb()
             other = self.thread(number >> 3)
             item |= {"why": WHY[number & 7], "then": {"m": other[0], "pid": other[1], "name": other[2]}}
+            if bits & 64 and (sleep := SLEEP[self.data.leb()]):
+                item["sleep"] = sleep
         elif kind == WAKING:
             other = self.thread(self.data.leb())
             item |= {"by": {"m": other[0], "pid": other[1]}, "interrupt": bool(bits & 64)}

@@ -319,6 +319,22 @@ enum gt_off {
 	GT_OFF_END
 };
 
+/*
+ * Why a thread sleeps or is stopped, beyond enum gt_off: what the system call in which it sleeps, if there
+ * is one, does not show. The values are part of the file format.
+ */
+enum gt_sleep {
+	GT_SLEEP_PLAIN = 0,  /* nothing more, or unknown */
+	GT_SLEEP_FROZEN = 1, /* by the freezer of its cgroup */
+	GT_SLEEP_TRACED = 2, /* by a debugger (ptrace) */
+	GT_SLEEP_EXIT = 3,   /* it is ending */
+	GT_SLEEP_MEMORY = 4, /* it reclaims memory */
+	GT_SLEEP_DISK = 5,   /* in a system call: it waits for a disk */
+	GT_SLEEP_PAGE = 6,   /* outside of system calls: it waits for a page of a file or of swap */
+	GT_SLEEP_USER = 7,   /* outside of system calls: in a page fault, or before a signal */
+	GT_SLEEP_END
+};
+
 /* How far a thread had come when it left its CPU, which its next record shows only later. */
 enum gt_off_at {
 	GT_OFF_AT_UNKNOWN = 0,
@@ -329,9 +345,10 @@ enum gt_off_at {
 
 struct gt_off_cpu {
 	gt_u32 next_tgid;
-	gt_u8 why; /* enum gt_off */
-	gt_u8 at;  /* enum gt_off_at */
-	gt_u8 pad[2];
+	gt_u8 why;   /* enum gt_off */
+	gt_u8 at;    /* enum gt_off_at */
+	gt_u8 sleep; /* enum gt_sleep */
+	gt_u8 pad;
 	char next_comm[16];
 };
 
@@ -362,7 +379,8 @@ struct gt_thread {
 	gt_u8 on_cpu; /* PRESENT: 1: it runs, on the record's cpu */
 	gt_u8 why;    /* PRESENT: enum gt_off, if it does not run */
 	gt_u8 waits;  /* PRESENT: 1: the recorder records HAS_CPU, HAD_CPU and MOVED */
-	gt_u8 pad[4];
+	gt_u8 sleep;  /* PRESENT: enum gt_sleep, if it does not run */
+	gt_u8 pad[3];
 	char comm[16];
 };
 

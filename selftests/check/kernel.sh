@@ -104,9 +104,9 @@ frozen_by_cgroup()
 	# When it is frozen each thread that has had a CPU is off it, stopped, and none gets one until it is thawed. Uptime has 10 ms.
 	build/gotrace events --kernel --json "$tmp/frozen.trace" | jq -ne --argjson from "${times% *}" --argjson to "${times#* }" '
 		reduce (inputs | select(.event == "off_cpu" or .event == "on_cpu")) as $e ({};
-			if $e.time < ($from + 0.02) * 1e9 then .last[$e.m | tostring] = ($e.why // $e.event) elif $e.time < $to * 1e9 then .during += 1 else . end) |
-		(.last | map_values(select(. != "dead"))) as $last | "\($last) before, \(.during // 0) switches meanwhile",
-		($last | length >= 3 and all(. == "stopped")) and (.during // 0) == 0'
+			if $e.time < ($from + 0.02) * 1e9 then .last[$e.m | tostring] = ([$e.why // $e.event, $e.sleep // empty] | join(", ")) elif $e.time < $to * 1e9 then .during += 1 else . end) |
+		(.last | map_values(select(startswith("dead") | not))) as $last | "\($last) before, \(.during // 0) switches meanwhile",
+		($last | length >= 3 and all(. == "stopped, frozen")) and (.during // 0) == 0'
 }
 
 ktap_start

@@ -10,7 +10,7 @@
 
 #include "analysis/latency_impl.h"
 
-#define UNKNOWN	       "unknown"
+#define NOT_RECORDED   "not recorded" /* what a thread sleeps in */
 /* distinct names at most, which leaves kinds for all other reasons */
 #define PREEMPTORS_MAX 128
 
@@ -278,11 +278,11 @@ static int sleep_kind(struct latency *l, const struct kernel_thread *t, uint32_t
 	char number[32];
 
 	if (t->run == KERNEL_STOPPED)
-		return text_kind(l, "stopped", ret);
+		return text_kind(l, kernel__sleep(t->sleep) ?: "stopped", ret);
 	if (t->in_fault)
 		return text_kind(l, "page fault", ret);
 	if (t->call == KERNEL_NO_CALL)
-		return text_kind(l, UNKNOWN, ret);
+		return text_kind(l, kernel__sleep(t->sleep) ?: NOT_RECORDED, ret);
 	name = kernel_threads__syscall(l->threads, t->call);
 	if (name.len)
 		return naming__text_kind(&l->naming, name.data, name.len, ret);
@@ -374,7 +374,7 @@ int part__guess(struct latency *l, struct live *g)
 
 	g->in_call = false;
 	g->unknown = true;
-	if (call && text_kind(l, UNKNOWN, &g->kind))
+	if (call && text_kind(l, NOT_RECORDED, &g->kind))
 		return -ENOMEM;
 	return set_part(l, g, call ? PART_SYSCALL_BLOCKED : PART_ONCPU);
 }

@@ -59,8 +59,9 @@ struct path_run {
 	uint32_t name;		   /* of that one, interned */
 	uint32_t call;		   /* the system call that it is in, or KERNEL_NO_CALL */
 	uint16_t cpu;
-	uint8_t run; /* enum kernel_run */
-	uint8_t why; /* enum gt_off */
+	uint8_t run;   /* enum kernel_run */
+	uint8_t why;   /* enum gt_off */
+	uint8_t sleep; /* enum gt_sleep */
 	bool interrupt : 1, over : 1;
 	bool done : 1;	/* asleep: the system call has ended, not for a signal */
 	bool fault : 1; /* a page fault */
@@ -287,6 +288,7 @@ struct path_segment {
 	uint8_t cause; /* enum path_cause */
 	uint8_t notes; /* PATH_NOTE_…: of any part of it */
 	uint8_t why;   /* enum gt_off: of a thread that was asleep */
+	uint8_t sleep; /* enum gt_sleep, likewise */
 	bool fault;
 	bool more_holders;	    /* than are in `holders` */
 	bool got_first;		    /* `other` got the CPU first; its later occupants are unknown */

@@ -40,7 +40,9 @@ bool path_cause__held_cpu(const struct path_segment *seg)
 /* A page fault is a reason of its own; but the kind of an interrupt depends on the sleep. */
 static uint8_t sleep_reason(const struct path_segment *seg)
 {
-	return seg->fault && seg->cause != PATH_CAUSE_INTERRUPT ? 0 : seg->why;
+	return seg->fault && seg->cause != PATH_CAUSE_INTERRUPT ?
+		       0 :
+		       (uint8_t)(seg->why | seg->sleep << 4);
 }
 
 /* What goroutines they concern is left out. */

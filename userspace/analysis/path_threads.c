@@ -49,6 +49,7 @@ static int thread__changes(struct path_fold *f, const struct kernel_thread *kt, 
 		return -ENOMEM;
 	run->run = kt->run;
 	run->why = why_of(kt->run);
+	run->sleep = kt->sleep;
 	run->cpu = kt->cpu;
 	run->call = kt->call;
 	run->fault = kt->in_fault;

@@ -33,11 +33,11 @@ void path__deinit(struct path *p)
 static bool same_place(const struct path_segment *a, const struct path_segment *b)
 {
 	return a->kind == b->kind && a->cause == b->cause && a->notes == b->notes &&
-	       a->why == b->why && a->fault == b->fault && a->got_first == b->got_first &&
-	       a->depth == b->depth && a->goroutine == b->goroutine && a->thread == b->thread &&
-	       a->reason == b->reason && a->call == b->call && a->by == b->by &&
-	       a->other == b->other && a->other_pid == b->other_pid &&
-	       a->other_name == b->other_name &&
+	       a->why == b->why && a->sleep == b->sleep && a->fault == b->fault &&
+	       a->got_first == b->got_first && a->depth == b->depth &&
+	       a->goroutine == b->goroutine && a->thread == b->thread && a->reason == b->reason &&
+	       a->call == b->call && a->by == b->by && a->other == b->other &&
+	       a->other_pid == b->other_pid && a->other_name == b->other_name &&
 	       !memcmp(a->holders, b->holders, sizeof(a->holders));
 }
 
@@ -121,6 +121,7 @@ static int thread_asleep(struct walk *w, uint32_t thread, uint32_t n, int64_t si
 	uint32_t waker, by;
 
 	seg->why = run->why;
+	seg->sleep = run->sleep;
 	seg->fault = run->fault;
 	if (run->call != KERNEL_NO_CALL)
 		seg->call = run->call;

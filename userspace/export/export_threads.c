@@ -70,8 +70,9 @@ static void fill_state(struct export *e, const struct kernel_thread *k, uint8_t 
 		call = kernel_threads__syscall(e->kernel, k->call);
 	if (call.len)
 		add_text(slice, "system call", call);
-	else if (waits(run) && k->in_fault)
-		add_text(slice, "in", text_of("page fault"));
+	else if (waits(run) && (k->in_fault || kernel__sleep(k->sleep)))
+		add_text(slice, "in",
+			 text_of(k->in_fault ? "page fault" : kernel__sleep(k->sleep)));
 }
 
 /* Within the slice of the goroutine's state: what its thread waits for, or that this is unknown. */

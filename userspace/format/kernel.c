@@ -106,6 +106,7 @@ static void forget_waker(struct kernel_thread *thread)
 static void set_run(struct kernel_thread *thread, enum kernel_run run, uint64_t time)
 {
 	thread->run = (uint8_t)run;
+	thread->sleep = GT_SLEEP_PLAIN;
 	thread->since = time;
 	forget_waker(thread);
 }
@@ -136,6 +137,7 @@ static void leave_cpu(struct kernel_thread *thread, const struct kernel_item *it
 	} else {
 		set_run(thread, item->why < GT_OFF_END ? run[item->why] : KERNEL_UNKNOWN,
 			item->time);
+		thread->sleep = item->sleep;
 	}
 }
 

@@ -54,6 +54,7 @@ struct kernel_item {
 	uint32_t tid;  /* in the PID namespace of the recorder, as the M of events */
 	uint8_t kind;  /* enum kernel_kind */
 	uint8_t why;   /* enum gt_off */
+	uint8_t sleep; /* enum gt_sleep */
 	bool interrupt, before;
 	uint16_t cpu; /* where it happened */
 	uint32_t other, other_pid;
@@ -95,7 +96,8 @@ enum kernel_run {
 /* The state of a thread after the items so far. */
 struct kernel_thread {
 	uint32_t tid;
-	uint8_t run; /* enum kernel_run */
+	uint8_t run;   /* enum kernel_run */
+	uint8_t sleep; /* enum gt_sleep: SLEEPING, BLOCKED, STOPPED */
 	bool in_fault;
 	uint16_t cpu;	/* present or last CPU */
 	uint64_t since; /* time of the last change of run; 0: before the trace */
@@ -153,6 +155,8 @@ void kernel_threads__lose_before(struct kernel_threads *t, uint64_t time);
 const char *kernel__syscall(uint32_t number);
 const char *kernel__item(uint8_t kind); /* "on_cpu" */
 const char *kernel__why(uint8_t why);	/* "preempted" */
+/* Of enum gt_sleep: "frozen", or NULL if there is nothing to add to kernel__why(). */
+const char *kernel__sleep(uint8_t sleep);
 
 /* ---- writing ---- */
 

@@ -16,7 +16,10 @@
 #define ITEM_KIND	 0x0f
 #define ITEM_SAME	 0x10 /* same thread as the previous item */
 #define ITEM_CPU	 0x20 /* the CPU follows, since it has changed */
-/* ON: CPU was idle; WAKING: interrupt; SYS_EXIT: the call follows; OCCUPANT: since before the wait */
+/*
+ * ON: CPU was idle; OFF: enum gt_sleep follows; WAKING: interrupt; SYS_EXIT: the call follows; OCCUPANT:
+ * since before the wait
+ */
 #define ITEM_MORE	 0x40
 
 #define ITEM_MAX	 200u	      /* bytes of the longest */

@@ -76,3 +76,18 @@ const char *kernel__why(uint8_t why)
 
 	return why < GT_OFF_END ? names[why] : "unknown";
 }
+
+const char *kernel__sleep(uint8_t sleep)
+{
+	static const char *const names[GT_SLEEP_END] = {
+		[GT_SLEEP_FROZEN] = "frozen",
+		[GT_SLEEP_TRACED] = "stopped by a debugger",
+		[GT_SLEEP_EXIT] = "end of the thread",
+		[GT_SLEEP_MEMORY] = "memory reclaim",
+		[GT_SLEEP_DISK] = "disk",
+		[GT_SLEEP_PAGE] = "page fault",
+		[GT_SLEEP_USER] = "page fault or signal (see --events fault)",
+	};
+
+	return sleep < GT_SLEEP_END ? names[sleep] : NULL;
+}

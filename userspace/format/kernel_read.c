@@ -81,6 +81,14 @@ static struct trace_string take_name(struct buf *b, uint32_t max)
 	return (struct trace_string){};
 }
 
+/* Values of later recorders are not known here. */
+static uint8_t take_sleep(struct buf *b)
+{
+	uint64_t v = buf__uleb(b);
+
+	return v < GT_SLEEP_END ? (uint8_t)v : GT_SLEEP_PLAIN;
+}
+
 /* ---- records ---- */
 
 static int keep_record(struct outbuf *to, const struct buf *data)
@@ -210,6 +218,8 @@ static bool take_thread(struct kernel_reader *r, struct buf *b, struct kernel_th
 	}
 	if (t.in_fault)
 		t.fault_since = take_since(r, b);
+	if (buf__left(b))
+		t.sleep = take_sleep(b);
 	if (b->bad || !t.tid || t.run > KERNEL_GONE || cpu > UINT16_MAX)
 		return false;
 	*ret = t;
@@ -357,7 +367,9 @@ static uint32_t take_fields(struct item_reader *s, uint8_t bits, uint32_t ref,
 	case KERNEL_OFF:
 		v = buf__uleb(b);
 		item->why = v & 7;
-		return take_other(s, v >> 3, true, true, item);
+		other = take_other(s, v >> 3, true, true, item);
+		item->sleep = bits & ITEM_MORE ? take_sleep(b) : GT_SLEEP_PLAIN;
+		return other;
 	case KERNEL_WAKING:
 		item->interrupt = bits & ITEM_MORE;
 		return take_other(s, buf__uleb(b), true, false, item);

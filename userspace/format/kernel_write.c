@@ -129,6 +129,8 @@ static int add_thread(struct kernel_writer *k, const struct kernel_thread *t,
 	}
 	if (t->in_fault)
 		p = put_since(p, k, t->fault_since);
+	if (t->sleep)
+		p = leb__put(p, t->sleep);
 	err = outbuf__room(&k->threads, LEB_MAX + sizeof(fields), NULL);
 	if (err)
 		return err;
@@ -308,7 +310,11 @@ static uint8_t *put_fields(struct item_writer *s, uint8_t *p, uint8_t *kind,
 		*kind |= ITEM_MORE;
 		return p;
 	case KERNEL_OFF:
-		return put_ref(s, p, item->other, both, 3, item->why & 7, other);
+		p = put_ref(s, p, item->other, both, 3, item->why & 7, other);
+		if (!p || !item->sleep)
+			return p;
+		*kind |= ITEM_MORE;
+		return leb__put(p, item->sleep);
 	case KERNEL_WAKING:
 		*kind |= item->interrupt ? ITEM_MORE : 0;
 		return put_ref(s, p, item->other, &pid, 0, 0, other);

@@ -223,6 +223,10 @@ static void fields(struct item_model *k, uint8_t kind)
 			other_thread(k, kind);
 		return;
 	case KERNEL_OFF:
+		other_thread(k, kind);
+		if (kind & ITEM_MORE)
+			value(k, DETAIL, 5, 5);
+		return;
 	case KERNEL_WAKING:
 		other_thread(k, kind);
 		return;

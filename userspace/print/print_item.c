@@ -96,6 +96,10 @@ static void put_details(struct out *o, const struct print_item *i)
 		put_cpu(o, item);
 		out__text(o, ", ");
 		out__text(o, kernel__why(item->why));
+		if (kernel__sleep(item->sleep)) {
+			out__text(o, ", ");
+			out__text(o, kernel__sleep(item->sleep));
+		}
 		out__text(o, "; then ");
 		put_thread(o, item->other, item->other_pid, item->name);
 		break;
@@ -198,6 +202,8 @@ static void put_members(struct json *j, const struct print_item *i)
 		break;
 	case KERNEL_OFF:
 		json__string(j, "why", kernel__why(item->why));
+		if (kernel__sleep(item->sleep))
+			json__string(j, "sleep", kernel__sleep(item->sleep));
 		put_other(j, "then", i, true);
 		break;
 	case KERNEL_WAKING:

@@ -77,6 +77,7 @@ static bool take_off(const struct gt_record *rec, struct kernel_item *ret)
 
 	ret->kind = KERNEL_OFF;
 	ret->why = off->why;
+	ret->sleep = off->sleep < GT_SLEEP_END ? off->sleep : GT_SLEEP_PLAIN;
 	ret->other = (uint32_t)rec->object;
 	if (ret->other) {
 		ret->other_pid = off->next_tgid;
@@ -190,6 +191,8 @@ static struct kernel_thread initial_state(const struct gt_record *rec)
 	ret.run = thread->on_cpu	   ? KERNEL_RUNNING :
 		  thread->why < GT_OFF_END ? run[thread->why] :
 					     KERNEL_UNKNOWN;
+	if (!thread->on_cpu && thread->sleep < GT_SLEEP_END)
+		ret.sleep = thread->sleep;
 	if (rec->object)
 		ret.call = (uint32_t)(rec->object - 1);
 	memcpy(ret.name, name.data, name.len);

@@ -59,8 +59,34 @@ TEST(running)
 	expect("5 main.worker oncpu=63 gorun=1 kernrun=13 throttled=4 kernblock=20 total=101"
 	       " moved=2 waits=6 longest=6"
 	       " kernrun[preempted by make]=1 kernrun[preempted by the program itself]=2"
-	       " kernrun[yielded]=3 kernblock[unknown]=5 kernrun[woken]=7 kernblock[stopped]=7"
+	       " kernrun[yielded]=3 kernblock[not recorded]=5 kernrun[woken]=7 kernblock[stopped]=7"
 	       " kernblock[page fault]=8\n");
+}
+
+/* Why it sleeps outside of system calls, or is stopped; in a system call that is the reason. */
+TEST(sleeps)
+{
+	event(100, EV_SYNC, 0, 0, 0);
+	core(100, 7, 0);
+	start_new(5, 7, 110);
+	for (uint8_t sleep = 1; sleep < GT_SLEEP_END; sleep++) {
+		item(100 + sleep * 20, 7, KERNEL_OFF,
+		     (struct kernel_item){ .why = sleep <= GT_SLEEP_TRACED ? GT_OFF_STOPPED :
+									     GT_OFF_SLEEPING,
+					   .sleep = sleep });
+		core(100 + sleep * 21, 7, 0);
+	}
+	item(250, 7, KERNEL_SYS_ENTER, (struct kernel_item){ .number = 0 });
+	item(260, 7, KERNEL_OFF,
+	     (struct kernel_item){ .why = GT_OFF_DISK, .sleep = GT_SLEEP_DISK });
+	core(269, 7, 0);
+	item(270, 7, KERNEL_SYS_EXIT, (struct kernel_item){ .number = 0 });
+	event(280, EV_GO_DESTROY, 0, 0, 0);
+	expect("5 main.worker oncpu=132 gorun=1 kernblock=37 total=170 oncall=11"
+	       " kernblock[frozen]=1 kernblock[stopped by a debugger]=2"
+	       " kernblock[end of the thread]=3 kernblock[memory reclaim]=4 kernblock[disk]=5"
+	       " kernblock[page fault]=6"
+	       " kernblock[page fault or signal (see --events fault)]=7 kernblock[read]=9\n");
 }
 
 /* Why a thread waits is known to goroutines that start on it after it left its CPU, too. */
@@ -165,8 +191,8 @@ TEST(from_the_start)
 	expect("1 main.main oncpu=20 goblock=80 total=100 unknown=10 goblock[forever]=80\n"
 	       "2  gorun=100 total=100\n"
 	       "3  goblock=100 total=100 goblock[]=100\n"
-	       "4  sysblock=100 total=100 unknown=13 sysblock[unknown]=100\n"
-	       "5  sysblock=100 total=100 unknown=100 sysblock[unknown]=100\n");
+	       "4  sysblock=100 total=100 unknown=13 sysblock[not recorded]=100\n"
+	       "5  sysblock=100 total=100 unknown=100 sysblock[not recorded]=100\n");
 }
 
 TEST(without_kernel)
@@ -178,7 +204,7 @@ TEST(without_kernel)
 	event(131, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
 	event(138, EV_GO_SYSCALL_END, 0, 0, 0);
 	event(140, EV_GO_DESTROY, 0, 0, 0);
-	expect("5 main.worker oncpu=22 gorun=1 sysblock=7 total=30 unknown=29 sysblock[unknown]=7\n"
+	expect("5 main.worker oncpu=22 gorun=1 sysblock=7 total=30 unknown=29 sysblock[not recorded]=7\n"
 	       "6 main.worker oncpu=19 gorun=1 total=20 unknown=19\n");
 }
 
@@ -357,7 +383,7 @@ TEST(after_the_last_event)
 	until = INT64_MAX;
 	event(140, EV_SYNC, 0, 0, 0);
 	expect("5 main.worker oncpu=9 gorun=1 kernrun=10 kernblock=10 total=30 waits=1 longest=10"
-	       " kernblock[unknown]=10 kernrun[woken]=10\n");
+	       " kernblock[not recorded]=10 kernrun[woken]=10\n");
 }
 
 TEST(delays)

@@ -73,6 +73,7 @@ static void assert_item(const struct kernel_item *got, const struct kernel_item 
 	assert_int_equal(a.kind, b.kind);
 	assert_int_equal(a.tid, b.tid);
 	assert_int_equal(a.why, b.why);
+	assert_int_equal(a.sleep, b.sleep);
 	assert_int_equal(a.interrupt, b.interrupt);
 	assert_int_equal(a.before, b.before);
 	assert_int_equal(a.cpu, b.cpu);
@@ -98,7 +99,7 @@ static struct kernel_item any_item(uint64_t time, uint8_t kind, unsigned int pee
 	if (kind == KERNEL_OFF || kind == KERNEL_WAKING)
 		item.other_pid = item.other ? (uint32_t)rnd(3) : 0;
 	if (kind == KERNEL_OFF)
-		item.why = (uint8_t)rnd(GT_OFF_END);
+		item.why = (uint8_t)rnd(GT_OFF_END), item.sleep = (uint8_t)rnd(GT_SLEEP_END);
 	if (kind == KERNEL_OFF && item.other)
 		item.name = names[rnd(4)];
 	if (kind == KERNEL_WAKING)
@@ -222,6 +223,7 @@ TEST(threads_round_trip)
 		.cpu = 300,
 		.since = 900,
 		.in_fault = true,
+		.sleep = GT_SLEEP_MEMORY,
 		.call = 202,
 		.call_since = 1,
 		.fault_since = 1000,
@@ -246,6 +248,7 @@ TEST(threads_round_trip)
 	assert_int_equal(got.call, want.call);
 	assert_int_equal(got.call_since, want.call_since);
 	assert_true(got.in_fault && got.interrupt && got.woken);
+	assert_int_equal(got.sleep, GT_SLEEP_MEMORY);
 	assert_int_equal(got.fault_since, want.fault_since);
 	assert_true(got.other == 5 && got.other_pid == 6);
 	assert_memory_equal(got.name, want.name, sizeof(got.name));
@@ -318,7 +321,7 @@ TEST(unknown_kinds_are_skipped)
 	RECORD(PRIVATE_KERNEL, 5, 14, NEW_7, 0x1f, 1, 2, 0xff, 0xff,
 	       AGAIN); /* an item of 2 bytes */
 	assert_read(&dictionary, 2, 0, 0);
-	RECORD(PRIVATE_THREADS, 100, 9, 1, 7, 0, 0, 0, 0, 0, 0xff, 0xff, 7, 1, 8, 0, 0, 0, 0, 0);
+	RECORD(PRIVATE_THREADS, 100, 9, 1, 7, 0, 0, 0, 0, 0, 3, 0xff, 7, 1, 8, 0, 0, 0, 0, 0);
 	assert_read(&dictionary, 0, 2, 0);
 	dictionary__deinit(&dictionary);
 }

@@ -78,8 +78,9 @@ static struct trace_string holder_of(struct trace_string reason)
 
 static void describe(const struct subject *s, const struct latency_cause *c, char *ret, size_t size)
 {
-	struct trace_string r =
-		trace_string__equals(c->reason, "unknown") ? (struct trace_string){} : c->reason;
+	struct trace_string r = trace_string__equals(c->reason, "not recorded") ?
+					(struct trace_string){} :
+					c->reason;
 	struct trace_string holder = holder_of(r);
 
 	if (c->assist)

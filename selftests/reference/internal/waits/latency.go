@@ -1,6 +1,7 @@
 package waits
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -246,11 +247,11 @@ func (m *Model) part(t *Thread, s *State, run *Run) (part, reason string) {
 	}
 	switch {
 	case run.Is == "stopped":
-		return part, "stopped"
+		return part, cmp.Or(run.Sleep, "stopped")
 	case run.Fault:
 		return part, "page fault"
 	case run.Call == "":
-		return part, "unknown"
+		return part, cmp.Or(run.Sleep, "not recorded")
 	}
 	return part, run.Call
 }

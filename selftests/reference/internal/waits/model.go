@@ -47,6 +47,7 @@ type Line struct {
 	Label     string `json:"label"`
 	CPU       int    `json:"cpu"`
 	Why       string `json:"why"`
+	Sleep     string `json:"sleep"`
 	Then      Peer   `json:"then"`
 	By        Peer   `json:"by"`
 	Interrupt bool   `json:"interrupt"`
@@ -86,6 +87,7 @@ type Run struct {
 	Is         string // running, runnable, throttled, sleeping, disk, stopped, gone
 	CPU        int
 	Call       string // the system call in which this begins
+	Sleep      string // why it sleeps or is stopped beyond that
 	Fault      bool
 	Woken      bool // runnable: from sleep
 	Then       Peer // the thread that got the CPU
@@ -578,7 +580,7 @@ func (t *Thread) runs(l *Line) {
 func (t *Thread) off(m *Model, l *Line, next *Run) {
 	next.Then = l.Then
 	next.Ours = m.Threads[l.Then.M] != nil && l.Then.M != 0
-	next.Is = l.Why
+	next.Is, next.Sleep = l.Why, l.Sleep
 	switch l.Why {
 	case "preempted", "yielded":
 		next.Is, next.Yielded = "runnable", l.Why == "yielded"

@@ -1,6 +1,7 @@
 package waits
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -222,7 +223,7 @@ func (w *walk) thread(g int64, s State, m, lo, hi int64, depth int) {
 // asleep adds the segments of the i-th run of a thread, a sleep, and returns where they begin.
 func (w *walk) asleep(t *Thread, i int, m int64, seg Segment, lo, hi int64) int64 {
 	run := &t.Steps[i]
-	seg.Reason = run.Is
+	seg.Reason = cmp.Or(run.Sleep, run.Is)
 	if run.Fault {
 		seg.Reason = "page fault"
 	}
