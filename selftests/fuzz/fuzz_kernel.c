@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Arbitrary bytes as the kernel events of a generation. Three bytes precede each record: its kind,
- * from PRIVATE_THREADS on, and its length. The events read must be in order of time, and the same
+ * Arbitrary bytes as the kernel events of a generation. Three bytes precede each record: its kind, as
+ * an index of `kinds`, and its length. The events read must be in order of time, and the same
  * after writing and reading them again.
  */
 #include <stdlib.h>
@@ -32,11 +32,13 @@ static int add_record(void *to, enum private_kind kind, const void *data, size_t
 
 static void add_records(struct dictionary *dictionary, struct buf *b)
 {
+	static const enum private_kind kinds[] = { PRIVATE_THREADS, PRIVATE_KERNEL, PRIVATE_MACHINE,
+						   PRIVATE_WAITS };
 	enum private_kind kind;
 	size_t len;
 
 	while (buf__left(b) && !b->bad) {
-		kind = (enum private_kind)(PRIVATE_THREADS + buf__u8(b) % 3);
+		kind = kinds[buf__u8(b) % 4];
 		len = buf__u16(b);
 		if (len > buf__left(b))
 			len = buf__left(b);
@@ -48,6 +50,7 @@ static void add_records(struct dictionary *dictionary, struct buf *b)
 static void require_same(const struct kernel_item *a, const struct kernel_item *b)
 {
 	require(a->time == b->time && a->tid == b->tid && a->kind == b->kind && a->why == b->why);
+	require(a->sleep == b->sleep && a->before == b->before);
 	require(a->interrupt == b->interrupt && a->cpu == b->cpu && a->other == b->other);
 	require(a->other_pid == b->other_pid && a->number == b->number && a->value == b->value);
 	/* Of one call a record may have several names, until it is written. */

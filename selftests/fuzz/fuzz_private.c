@@ -40,6 +40,8 @@ static void read_record(struct private_record *record)
 	struct private_loss loss;
 	struct private_ticks ticks;
 	struct private_short sum = {};
+	struct private_request request = {};
+	struct private_gap gap = {};
 	struct buf data = record->data;
 
 	while (private_read__pair(&data, &pair))
@@ -49,6 +51,12 @@ static void read_record(struct private_record *record)
 		;
 	data = record->data;
 	private_read__ticks(&data, &ticks);
+	data = record->data;
+	while (private_read__request(&data, &request))
+		;
+	data = record->data;
+	while (private_read__gap(&data, &gap))
+		;
 	data = record->data;
 	private_read__add_short(&data, &sum);
 }

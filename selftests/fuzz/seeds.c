@@ -139,6 +139,8 @@ static void save_private(const uint8_t *table, size_t len)
 	put_record(&b, PRIVATE_LOSSES, (const uint8_t[]){ 5, 1, 90, 2, 0, 7, 100, 3 }, 8);
 	put_record(&b, PRIVATE_TICKS, (const uint8_t[]){ 64, 100, 101 }, 3);
 	put_record(&b, PRIVATE_SHORT, (const uint8_t[]){ 100, 2, 3, 4, 5 }, 5);
+	put_record(&b, PRIVATE_REQUESTS, (const uint8_t[]){ 1, 100, 7, 3, 2, 50, 7, 4 }, 8);
+	put_record(&b, PRIVATE_GAPS, (const uint8_t[]){ 100, 9, 20, 5, 3, 1 }, 6);
 	save("private", "short", &b);
 	put_record(&b, PRIVATE_TABLE, table, len);
 	save("private", "table", &b);
@@ -146,7 +148,7 @@ static void save_private(const uint8_t *table, size_t len)
 
 static int put_kernel(void *to, enum private_kind kind, const void *data, size_t len)
 {
-	put(to, (uint8_t[]){ kind - PRIVATE_THREADS }, 1);
+	put(to, (uint8_t[]){ kind == PRIVATE_WAITS ? 3 : kind - PRIVATE_THREADS }, 1);
 	put_u16(to, len);
 	put(to, data, len);
 	return 0;
@@ -162,6 +164,7 @@ static void save_kernel(void)
 					.name = "a",
 					.name_len = 1,
 					.since = 9,
+					.sleep = GT_SLEEP_DISK,
 					.call_since = 8 };
 	struct kernel_item item = { .time = 1000,
 				    .other = 9,
@@ -177,6 +180,7 @@ static void save_kernel(void)
 	for (unsigned int i = 0; i < 4 * KERNEL_KIND_END; i++) {
 		item.kind = (uint8_t)(1 + i % (KERNEL_KIND_END - 1));
 		item.tid = 7 + i % 3;
+		item.sleep = item.kind == KERNEL_OFF ? (uint8_t)(i % GT_SLEEP_END) : 0;
 		item.cpu = (uint16_t)(i / 9);
 		item.name = item.kind == KERNEL_SYS_ENTER || item.kind == KERNEL_SYS_EXIT ?
 				    (struct trace_string){} :
