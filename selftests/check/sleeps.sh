@@ -42,9 +42,14 @@ faults()
 faults_unseen()
 {
 	record_target latency "$ORACLE_GO" "--events sched,syscall,kernel" -case fault -duration 1s && named "$RECORDED" || return 1
-	sed 's/"page fault"/""/' "$tmp/latency.done" >"$tmp/done" && build/reference/latency build/gotrace "$tmp/done" "$RECORDED" &&
+	sed 's/"page fault"/""/' "$tmp/latency.done" >"$tmp/done"
+	build/reference/latency build/gotrace "$tmp/done" "$RECORDED" | grep -F kernel_blocked >"$tmp/table" # check/latency has the other parts
+	cat "$tmp/table"
+	[ "$(grep -c '^ok ' "$tmp/table")" -eq 2 ] &&
 		$READER latency --json "$RECORDED" | jq -c '[.functions[] | select(.name == "main.toucher").by_reason.kernel_blocked[].name]' | tee "$tmp/names" &&
-		jq -e 'length > 0 and all(startswith("page fault"))' "$tmp/names" && sleeps "$RECORDED"
+		jq -e 'length > 0 and all(startswith("page fault"))' "$tmp/names" && sleeps "$RECORDED" &&
+		$READER path --function main.toucher --worst 1 --json "$RECORDED" >"$tmp/path" &&
+		jq -e '[.paths[].segments[] | select(.kind == "kernel-blocked")] | length > 0 and all(.reason | startswith("page fault"))' "$tmp/path"
 }
 
 debugged()
