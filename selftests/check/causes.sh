@@ -1,7 +1,7 @@
 #!/bin/bash
 # Tests that `gotrace requests --worst 5` and the first finding of `gotrace report` name the right top cause, on programs whose requests are slow
 # for one known reason: an fsync in a slow file system, the CPU quota of a cgroup, a lock that
-# each request holds for long, mark assists next to a large heap.
+# each request holds for long, mark assists next to a large heap. Also what a pool of workers did that mostly wait.
 # tier: all
 # timeout: 300
 # depends on: Makefile bpf include userspace selftests/targets
@@ -114,7 +114,34 @@ watched()
 		is_in_source '.requests[0].top_cause'
 }
 
+# Each worker computes for a thousandth of the time and waits for the rest: what is said to be on a CPU is what threads
+# computed by their own clocks, and at most what the process had. Also if C threads had entered them.
+worked()
+{
+	record_target provoked "$ORACLE_GO" "" -case pool -duration 3s && build/gotrace report --json "$RECORDED" >"$tmp/report.json" || return 1
+	jq -r '.findings[] | "\(.text) \(.detail)"' "$tmp/report.json"
+	cat "$tmp/provoked.done"
+	jq -e --slurpfile own "$tmp/provoked.done" '[.findings[] | select(.text | endswith(" was on a CPU.")).ns] as $ns | $own[0] |
+		.worked_ns > 2e8 and ($ns | length) == 1 and $ns[0] >= .worked_ns * 0.99 and $ns[0] <= .cpu_ns * 1.01' "$tmp/report.json" &&
+		entered_by_c
+}
+
+# `latency` only leaves out functions of the runtime that are blocked for more than 99 % of their time.
+entered_by_c()
+{
+	local function
+
+	build/gotrace text "$RECORDED" >"$tmp/text" || return 1
+	for function in runtime.cgocallback runtime.bgscavenger; do
+		sed "s/\"main[.]computesRarely\"/\"$function\"/" "$tmp/text" | build/gotrace assemble --force -o "$tmp/$function.trace" - &&
+			build/gotrace latency "$tmp/$function.trace" >"$tmp/$function" || return 1
+	done
+	head -n 5 "$tmp/runtime.cgocallback" && grep -q '^ *100 .* runtime.cgocallback$' "$tmp/runtime.cgocallback" &&
+		! grep -q '^ *100 .*runtime.bgscavenger$' "$tmp/runtime.bgscavenger"
+}
+
 ktap_start
+try "a pool of workers that mostly wait" worked
 try "a slow fsync" cause_of fsync syscall_blocked '^fsync$' '^main\.save$' -1
 # A request computes for 4 ms and has 1 ms in 100: each is throttled, also where the hypervisor takes half of the CPU.
 try "a CPU quota" cause_of throttle throttled '^$' '^$' 1000

@@ -98,7 +98,7 @@ findings_hold()
 }
 
 # The causes that the findings name, from the figures of the other commands: those of the requests with the
-# longest durations in all, or of goroutines that are neither the runtime's nor mostly blocked
+# longest durations in all, or of goroutines that are not the runtime's, those that are mostly blocked only without the time in which they are
 causes='def assist: [.by_reason.go_blocked[] | select(.name == "GC mark assist wait for work").ns] | add // 0;
 	def causes(idle): [.of_which.gc_assist_ns + assist, .go_runnable_ns, .kernel_runnable_ns, .throttled_ns,
 		(.by_reason.go_blocked[] | select(.name == "sync" or (idle and .name != "GC mark assist wait for work")).ns),
@@ -108,8 +108,9 @@ causes_equal()
 	jq -e -n --slurpfile page "$tmp/data" --slurpfile latency "$tmp/latency" --slurpfile requests "$tmp/requests" "$causes"'
 		def sums: group_by(.name) | map({ name: .[0].name, ns: (map(.ns) | add) });
 		($requests[0].requests | map(select(.count > 0)) | max_by(.total_ns)) as $r |
-		([$latency[0].goroutines[] | select((.name | . == "" or (startswith("runtime.") and (IN("runtime.main", "runtime.corostart", "runtime.cgocallback") | not)) | not) and
-			.total_ns - .go_blocked_ns - .syscall_blocked_ns > (.total_ns / 100 | floor))]) as $busy |
+		([$latency[0].goroutines[] | select(.name | . == "" or (startswith("runtime.") and (IN("runtime.main", "runtime.corostart", "runtime.cgocallback") | not)) | not) |
+			if (.total_ns - (.lost_ns // 0)) as $known | $known - .go_blocked_ns - .syscall_blocked_ns > ($known / 100 | floor) then .
+			else .by_reason.go_blocked = [] | .by_reason.syscall_blocked = [] end]) as $busy |
 		(if $r then $r.critical_path else ($busy | {
 			oncpu_ns: (map(.oncpu_ns) | add // 0), go_runnable_ns: (map(.go_runnable_ns) | add // 0),
 			kernel_runnable_ns: (map(.kernel_runnable_ns) | add // 0), throttled_ns: (map(.throttled_ns) | add // 0),
@@ -165,7 +166,7 @@ examples_equal() # TRACE
 			($go[0].goroutines | map(select(.exec + .sched_wait > ((.exec + .sched_wait + .syscall + .syscall_block + (.block | map(.time) | add // 0)) / 100 | floor)) |
 				{ key: (.id | tostring), value: true }) | from_entries) as $busy |
 			($page[0].trace | .start + .ns) as $last |
-			($waits[0].waits | map(select(.kind != "block" or .reason == "sync") | select($busy[.goroutine | tostring]) |
+			($waits[0].waits | map(select(.kind != "block" or .reason == "sync") | select(.kind == "sched" or .kind == "runqueue" or $busy[.goroutine | tostring]) |
 				.to_ns = ([.to_ns, $last] | min)) | sort_by([.from_ns - .to_ns, .from_ns, .goroutine])[0]) as $longest |
 			all($page[0].findings[] | select(.text | contains($sentence)).links[] | select(.ns and (.task | not));
 				.from == $longest.from_ns - $page[0].trace.start and .to == $longest.to_ns - $page[0].trace.start and

@@ -87,8 +87,8 @@ struct report_longest {
 #define REPORT_IDLE 100 /* a goroutine that runs or is runnable for at most this part is idle */
 
 /*
- * After the end: the longest single wait of a goroutine that is neither one of the runtime's nor idle,
- * in full detail, even if its goroutine has no lane. False: there is none.
+ * After the end: the longest single wait of a goroutine of the program, which is not idle if it waited
+ * for a lock or in a system call; in full detail, even if it has no lane. False: there is none.
  */
 bool report_lanes__longest(const struct report_lanes *l, enum report_wait kind,
 			   struct report_longest *ret);

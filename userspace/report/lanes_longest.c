@@ -50,7 +50,7 @@ void report_lanes__note_wait(struct report_lanes *l, struct report_lane *lane,
 	lane->longest[kind] = (struct lane_wait){ from, to - from };
 }
 
-/* Of the rest, the longest wait would be a goroutine that has nothing to do. */
+/* Its longest system call or wait for a lock would be that it has nothing to do. */
 static bool is_idle(const struct report_lane *lane)
 {
 	uint64_t time[SPAN_SLOTS] = {}, sum = 0;
@@ -81,7 +81,7 @@ static void apply(const struct report_lanes *l, const struct report_lane *lane,
 				       intern__text_at(l->strings->in, lane->name) };
 
 	if (wait->len && is_longer(&next, longest) && !summary__is_system(next.function) &&
-	    !is_idle(lane))
+	    (kind == REPORT_WAIT_P || kind == REPORT_WAIT_CPU || !is_idle(lane)))
 		*longest = next;
 }
 

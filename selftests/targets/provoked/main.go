@@ -6,10 +6,12 @@
 // Cases: fsync (of a file in a slow file system), throttle (a CPU quota
 // of the cgroup), convoy (a lock that each request holds while it computes), assist
 // (allocation next to a large heap, so that requests have to mark), watched (a goroutine that sleeps, while
-// watchdogs wait for the end of the request, on which nobody waits).
+// watchdogs wait for the end of the request, on which nobody waits). The case pool has no requests: each of many
+// workers computes once for a short time, and waits for work otherwise.
 //
-// It speaks the handshake of package protocol; the done line is {"requests":N,"longest_ns":N,"slept_ns":N}, as
-// the program has measured them; slept_ns is the sum of what requests slept in the case "watched".
+// It speaks the handshake of package protocol; the done line is {"requests":N,"longest_ns":N,"slept_ns":N,"worked_ns":N,
+// "cpu_ns":N}, as the program has measured them; slept_ns is the sum of what requests slept in the case "watched",
+// worked_ns the CPU time that threads spent on computing in the case "pool", and cpu_ns that of the process in work().
 package main
 
 import (
@@ -25,6 +27,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"gotrace-bpf/selftests/targets/internal/protocol"
 	"gotrace-bpf/selftests/targets/internal/slowfs"
@@ -36,17 +39,19 @@ type scenario struct {
 	clients  int
 	prepare  func()
 	request  func()
+	work     func(time.Duration) // instead of requests
 	requests atomic.Int64
 	longest  atomic.Int64
 }
 
 var (
-	dir   = flag.String("cgroup", "", "run in the cgroup of `DIR`")
-	file  *os.File
-	lock  sync.Mutex
-	heap  []*node
-	spare [64]atomic.Pointer[node]
-	slept atomic.Int64
+	dir    = flag.String("cgroup", "", "run in the cgroup of `DIR`")
+	file   *os.File
+	lock   sync.Mutex
+	heap   []*node
+	spare  [64]atomic.Pointer[node]
+	slept  atomic.Int64
+	worked atomic.Int64
 )
 
 type node struct {
@@ -60,6 +65,7 @@ var scenarios = map[string]*scenario{
 	"convoy":   {procs: 2, clients: 16, request: update},
 	"assist":   {procs: 1, clients: 1, prepare: fillHeap, request: allocate},
 	"watched":  {procs: 2, clients: 2, request: watched},
+	"pool":     {procs: 2, work: pool},
 }
 
 func main() {
@@ -80,11 +86,18 @@ func main() {
 	}
 	joinCgroup()
 	protocol.Ready()
-	s.work(*duration)
-	protocol.Done(map[string]any{"requests": s.requests.Load(), "longest_ns": s.longest.Load(), "slept_ns": slept.Load()})
+	before := cpuTime(clockProcess)
+	if s.work != nil {
+		s.work(*duration)
+	} else {
+		s.serveAll(*duration)
+	}
+	used := cpuTime(clockProcess) - before
+	protocol.Done(map[string]any{"requests": s.requests.Load(), "longest_ns": s.longest.Load(), "slept_ns": slept.Load(),
+		"worked_ns": worked.Load(), "cpu_ns": used})
 }
 
-func (s *scenario) work(duration time.Duration) {
+func (s *scenario) serveAll(duration time.Duration) {
 	var group sync.WaitGroup
 	end := time.Now().Add(duration)
 	for c := 0; c < s.clients; c++ {
@@ -211,4 +224,53 @@ func fetch(result chan bool) {
 	time.Sleep(20 * time.Millisecond)
 	slept.Add(time.Since(start).Nanoseconds())
 	result <- true
+}
+
+// ---- pool
+
+const workers = 100
+
+// pool gives one worker at a time a hundredth of the duration, so that each computes for a thousandth.
+func pool(duration time.Duration) {
+	work, done := make(chan bool), make(chan bool)
+	for i := 0; i < workers; i++ {
+		go computesRarely(work, done, duration/1000)
+	}
+	for i, start := 0, time.Now(); i < workers; i++ {
+		time.Sleep(time.Until(start.Add(time.Duration(i) * duration / workers)))
+		work <- true
+		<-done
+	}
+	close(work)
+}
+
+func computesRarely(work, done chan bool, d time.Duration) {
+	for range work {
+		runtime.LockOSThread()
+		before := cpuTime(clockThread)
+		for cpuTime(clockThread)-before < d.Nanoseconds() {
+			spin()
+		}
+		worked.Add(cpuTime(clockThread) - before)
+		runtime.UnlockOSThread()
+		done <- true
+	}
+}
+
+//go:noinline
+func spin() {
+	for i := 0; i < 10000; i++ {
+	}
+}
+
+const (
+	clockProcess = 2
+	clockThread  = 3
+)
+
+// cpuTime is the time on a CPU by that clock, in ns.
+func cpuTime(clock uintptr) int64 {
+	var t syscall.Timespec
+	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&t)), 0)
+	return t.Nano()
 }

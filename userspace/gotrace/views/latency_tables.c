@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/durations.h"
+#include "format/start.h"
 #include "gotrace/latency.h"
 #include "print/screen.h"
 #include "print/table.h"
@@ -46,9 +47,8 @@ bool latency__is_parked(const int64_t part[LATENCY_PARTS], int64_t total, struct
 {
 	int64_t active =
 		time_sub(total, time_add(part[PART_GO_BLOCKED], part[PART_SYSCALL_BLOCKED]));
-	bool is_runtime = name.len > 8 && !memcmp(name.data, "runtime.", 8);
 
-	return active <= (is_runtime ? total / 100 : 0);
+	return active <= (start__is_runtimes(name) ? total / 100 : 0);
 }
 
 static bool is_parked(const struct latencies *all, const struct latency_stats *stats, uint32_t name)

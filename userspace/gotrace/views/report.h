@@ -39,7 +39,7 @@ struct report_data {
 	/* The longest goroutines so far, of which the first REPORT_GOROUTINES_MAX remain. */
 	struct report_goroutine list[2 * REPORT_GOROUTINES_MAX];
 	size_t nlist;
-	struct latency_stats busy; /* of all goroutines that findings are about */
+	struct latency_stats busy; /* the time that findings without requests are about */
 	int64_t start, now;	   /* of the first event, and of the latest one */
 	uint64_t events, generations, bytes;
 	unsigned int version; /* reader__version() */
@@ -74,8 +74,11 @@ uint64_t report__time(const struct report_data *d, int64_t time);
 
 /* ---- report_findings.c ---- */
 
-/* Whether it counts in findings without requests: those of the runtime and idle ones do not. */
-bool report__is_busy(const struct report_data *d, const struct latency_goroutine *g);
+/*
+ * Adds the time of a goroutine that counts in findings without requests: not that of the runtime's,
+ * nor the blocked time of idle ones. 0 or -ENOMEM.
+ */
+int report__count(struct report_data *d, const struct latency_goroutine *g);
 /* Writes the member "findings": what dominated, the largest share first. 0 or -ENOMEM. */
 int report__print_findings(struct report_data *d, struct json *j);
 

@@ -4,8 +4,8 @@
  * time in all, or, in a trace without requests, of goroutines.
  *
  * Upstream: analysis/latency_cause.h. Without requests, what a goroutine was blocked for is mostly
- * idleness: only locks and the garbage collector count, and neither do goroutines of the runtime nor
- * those that were hardly ever anything but blocked.
+ * idleness: only locks and the garbage collector count, and not for goroutines that were hardly ever
+ * anything but blocked. Their other time does count. Goroutines of the runtime do not.
  *
  * A finding links to an example on the timeline: of the slowest requests, that in which its cause took
  * the most time; without requests, the longest single wait of its kind (report/lanes.h).
@@ -47,13 +47,50 @@ static bool equal(struct trace_string a, struct trace_string b)
 	return a.len == b.len && (!a.len || !memcmp(a.data, b.data, a.len));
 }
 
-bool report__is_busy(const struct report_data *d, const struct latency_goroutine *g)
+static bool is_parked(enum latency_part part)
 {
-	const int64_t *part = g->stats.part;
-	int64_t blocked = time_add(part[PART_GO_BLOCKED], part[PART_SYSCALL_BLOCKED]);
+	return part == PART_GO_BLOCKED || part == PART_SYSCALL_BLOCKED;
+}
 
-	return !summary__is_system(latency__name(d->latencies.latency, g->name)) &&
-	       time_sub(g->stats.total, blocked) > g->stats.total / IDLE;
+static bool is_idle(const struct latency_stats *stats)
+{
+	int64_t known = time_sub(stats->total, stats->lost);
+	int64_t parked = time_add(stats->part[PART_GO_BLOCKED], stats->part[PART_SYSCALL_BLOCKED]);
+
+	return time_sub(known, parked) <= known / IDLE;
+}
+
+/* Leaves the time in which it was not parked. */
+static void remove_parked(const struct latency *l, struct latency_stats *stats)
+{
+	struct durations *reasons = &stats->reasons, *places = &stats->places;
+
+	for (uint32_t i = reasons->n; i-- > 0;)
+		if (is_parked(latency_reason__part(reasons->at[i].kind)))
+			durations__remove(reasons, &reasons->at[i]);
+	for (uint32_t i = places->n; i-- > 0;)
+		if (is_parked(latency__place(l, places->at[i].kind).part))
+			durations__remove(places, &places->at[i]);
+	stats->part[PART_GO_BLOCKED] = stats->part[PART_SYSCALL_BLOCKED] = 0;
+}
+
+int report__count(struct report_data *d, const struct latency_goroutine *g)
+{
+	const struct latency *l = d->latencies.latency;
+	struct latency_stats stats;
+	int err;
+
+	if (summary__is_system(latency__name(l, g->name)))
+		return 0;
+	if (!is_idle(&g->stats))
+		return latency_stats__add(&d->busy, &g->stats);
+	err = latency_stats__copy(&stats, &g->stats);
+	if (err)
+		return err;
+	remove_parked(l, &stats);
+	err = latency_stats__add(&d->busy, &stats);
+	latency_stats__deinit(&stats);
+	return err;
 }
 
 /* Whether blocked time for that reason says something about a goroutine without requests. */
@@ -353,7 +390,7 @@ static int about_goroutines(struct report_data *d, struct json *j)
 	for (size_t i = 0; i < n; i++)
 		if (counts(&s, &causes[i]))
 			s.base = time_add(s.base, causes[i].ns);
-	snprintf(s.text, sizeof(s.text), "the time of goroutines that were not idle");
+	snprintf(s.text, sizeof(s.text), "the time in which goroutines were not idle");
 	return put_causes(&s, j);
 }
 

@@ -71,7 +71,7 @@ int report__add(struct report_data *d, const struct latency_goroutine *g)
 		.lost = g->stats.lost,
 	};
 	memcpy(to->part, g->stats.part, sizeof(to->part));
-	if (report__is_busy(d, g) && latency_stats__add(&d->busy, &g->stats))
+	if (report__count(d, g))
 		return -ENOMEM;
 	return latency_stats__add(&f->stats, &g->stats);
 }
