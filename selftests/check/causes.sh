@@ -4,7 +4,7 @@
 # each request holds for long, mark assists next to a large heap. Also what a pool of workers did that mostly wait.
 # tier: all
 # timeout: 300
-# depends on: Makefile bpf include userspace selftests/targets
+# depends on: Makefile bpf include userspace selftests/calls.py selftests/targets
 . "$(dirname "$0")/../lib.sh"
 . selftests/record.lib.sh
 . selftests/cgroup.lib.sh
@@ -39,6 +39,7 @@ cause_once()
 	grep '^top cause' "$tmp/text"
 	counts_match && parts_are_causes || return 1
 	is_in_source '.requests[0].slowest.top_cause' || [[ $function != '^main'* ]] || return 1
+	[ "$kind" != syscall ] || { python3 selftests/calls.py build/gotrace "$RECORDED" tasks >"$tmp/calls" && splits_match "$reason"; } || return 3
 	finds "$RECORDED" "$kind" || return 3
 	jq -e --arg kind "$kind" --arg reason "$reason" --arg function "$function" \
 		'def right: .kind == $kind and (.reason | test($reason)) and (.function | test($function));
@@ -66,18 +67,17 @@ finds()
 	local said
 
 	case $2 in
-	syscall_blocked) said="blocked in system calls \\(fsync\\), most of it in main\\.save" ;;
+	syscall) said="in system call fsync, from entry to exit .*, most of it in main\\.save" ;;
 	throttled) said="CPU quota" ;;
 	go_blocked) said="locks or wait groups \\(sync\\), most of it in main\\.update" ;;
 	gc_assist) said="mark assists\\), most of it in main\\.allocate" ;;
 	esac
 	build/gotrace report --json "$1" >"$tmp/report.json" && jq -r '.findings[].text' "$tmp/report.json" &&
 		jq -e --arg said "$said" --slurpfile all "$tmp/requests.json" '$all[0].requests[0].critical_path as $time |
-		(.findings[0].text | test($said)) and (.findings[0].ns as $ns |
-			[$time.go_runnable_ns, $time.kernel_runnable_ns, $time.throttled_ns, ($time.by_reason |
+		(.findings[0].text | test($said)) and (.findings[0].ns as $ns | if $said | startswith("in system call") then $ns == $all[0].requests[0].top_cause.ns else [$time.go_runnable_ns, $time.kernel_runnable_ns, $time.throttled_ns, ($time.by_reason |
 			.go_blocked[], .syscall_blocked[], .kernel_blocked[] | select(.name != "GC mark assist wait for work").ns),
 			$time.of_which.gc_assist_ns + ([$time.by_reason.go_blocked[] |
-			select(.name == "GC mark assist wait for work").ns] | add // 0)] | max == $ns) and
+			select(.name == "GC mark assist wait for work").ns] | add // 0)] | max == $ns end) and
 		(.findings[0].share - .findings[0].ns / $time.total_ns | fabs < 1e-9)' "$tmp/report.json" >/dev/null
 }
 
@@ -88,15 +88,19 @@ counts_match()
 		.max_ns >= $own[0].longest_ns' "$tmp/requests.json" >/dev/null
 }
 
-# The top cause is the largest of what the parts and reasons give.
+# The top cause is the largest of what the parts and reasons give, without what is on a CPU in system calls, or a system call
+# that has more: its parts, with its blocked time, add up.
 parts_are_causes()
 {
-	jq -e '[.requests[], .requests[].slowest, .worst[]] | all(
-		(.critical_path.of_which.gc_assist_ns + ([.critical_path.by_reason.go_blocked[] |
-			select(.name == "GC mark assist wait for work").ns] | add // 0)) as $assist |
-		([.critical_path.oncpu_ns - .critical_path.of_which.gc_assist_ns, $assist, .critical_path.go_runnable_ns,
-			.critical_path.kernel_runnable_ns, .critical_path.throttled_ns, (.critical_path.by_reason | .go_blocked[], .syscall_blocked[], .kernel_blocked[] |
-			select(.name != "GC mark assist wait for work").ns)] | max) == .top_cause.ns)' "$tmp/requests.json" >/dev/null
+	jq -e '[.requests[], .requests[].slowest, .worst[]] | all(.top_cause as $top | .critical_path | .by_reason as $by |
+		(.of_which.gc_assist_ns + ([$by.go_blocked[] | select(.name == "GC mark assist wait for work").ns] | add // 0)) as $assist |
+		([$assist, .go_runnable_ns, .kernel_runnable_ns, .throttled_ns, ($by | .go_blocked[], .syscall_blocked[], .kernel_blocked[] |
+			select(.name != "GC mark assist wait for work").ns)] | max) as $most |
+		$top.ns >= $most and $top.ns >= .oncpu_ns - .of_which.gc_assist_ns - .of_which.syscall_oncpu_ns and
+		if $top.kind == "syscall" then $top.ns == ([$top.split[]] | add) and
+			$top.split.syscall_blocked_ns == ([$by.syscall_blocked[] | select(.name == $top.reason).ns] | add // 0)
+		elif $top.kind == "oncpu" then $top.ns <= .oncpu_ns - .of_which.gc_assist_ns
+		else $top.ns == $most end)' "$tmp/requests.json" >/dev/null
 }
 
 # Watchdogs wait as long as the request, and together longer than what it waits for; they are not on its critical
@@ -112,6 +116,40 @@ watched()
 			.critical_path.total_ns >= .top_cause.ns and .critical_path.total_ns <= .total_ns and
 			([.time.by_reason.go_blocked[] | select(.name == "select").ns][0] > 2 * .top_cause.ns))' "$tmp/requests.json" &&
 		is_in_source '.requests[0].top_cause'
+}
+
+# CALL: the top cause is this call, with its parts
+splits_match()
+{
+	jq -e --arg call "$1" --slurpfile calls "$tmp/calls" '$calls[0][$call] as $own | def near(ns): (. - ns | fabs) <= $own.total / 100;
+		.requests[0].top_cause | .kind == "syscall" and .reason == $call and (.ns | near($own.total)) and
+		(.split | (.oncpu_ns | near($own.oncpu)) and (.kernel_runnable_ns | near($own.runnable)) and
+			(.throttled_ns | near($own.throttled)) and (.kernel_blocked_ns + .syscall_blocked_ns | near($own.blocked)))' "$tmp/requests.json"
+}
+
+# QUOTA [OPTION...]: requests in a system call that computes, waits for a CPU and is throttled. What `requests` and `report`
+# say of it is what it took from entry to exit by the kernel's events; so does what held it up, if that is a quota.
+# Without tasks, findings are about goroutines.
+within_call()
+{
+	local events=tasks group
+
+	quota_group "$1" || return 1
+	record_target provoked "$ORACLE_GO" "${*:2}" -case random -cgroup "$quota_group"
+	group=$?
+	rmdir "$quota_group"
+	[ $group -eq 0 ] || return 1
+	[ $# -eq 1 ] || events=goroutines
+	python3 selftests/calls.py build/gotrace "$RECORDED" $events >"$tmp/calls" && build/gotrace requests --json "$RECORDED" >"$tmp/requests.json" &&
+		build/gotrace report --json "$RECORDED" >"$tmp/report.json" || return 1
+	cat "$tmp/calls"
+	build/gotrace requests "$RECORDED" | grep '^top cause'
+	jq -r '.findings[] | "\(.text) \(.detail)"' "$tmp/report.json"
+	jq -e --argjson quota "$1" --slurpfile calls "$tmp/calls" 'def near(ns): (. - ns | fabs) <= ns / 100;
+		[.findings[] | select(.text | contains(" was in system call getrandom, from entry to exit"))] as $own | ($own | length) == 1 and
+		($own[0].ns | near($calls[0].getrandom.total)) and
+		if $quota < 0 then .findings[0] == $own[0] else any(.findings[]; .text | contains("CPU quota")) end' "$tmp/report.json" || return 1
+	[ $# -gt 1 ] || [ "$1" -ge 0 ] || splits_match getrandom
 }
 
 # Each worker computes for a thousandth of the time and waits for the rest: what is said to be on a CPU is what threads
@@ -142,7 +180,10 @@ entered_by_c()
 
 ktap_start
 try "a pool of workers that mostly wait" worked
-try "a slow fsync" cause_of fsync syscall_blocked '^fsync$' '^main\.save$' -1
+try "a system call that waits for CPUs" within_call -1
+try "a system call that is throttled" within_call 20000
+try "a system call without requests" within_call -1 --events=sched,syscall,kernel
+try "a slow fsync" cause_of fsync syscall fsync '^main\.save$' -1
 # A request computes for 4 ms and has 1 ms in 100: each is throttled, also where the hypervisor takes half of the CPU.
 try "a CPU quota" cause_of throttle throttled '^$' '^$' 1000
 try "a lock convoy" cause_of convoy go_blocked '^sync$' '^main\.update$' -1

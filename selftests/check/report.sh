@@ -100,6 +100,8 @@ findings_hold()
 # The causes that the findings name, from the figures of the other commands: those of the requests with the
 # longest durations in all, or of goroutines that are not the runtime's, those that are mostly blocked only without the time in which they are
 causes='def assist: [.by_reason.go_blocked[] | select(.name == "GC mark assist wait for work").ns] | add // 0;
+	def in_call: .name | IN("unknown", "page fault", "stopped") | not;
+	def without_calls: .by_reason.syscall_blocked |= map(select(in_call | not)) | .by_reason.kernel_blocked |= map(select(in_call | not));
 	def causes(idle): [.of_which.gc_assist_ns + assist, .go_runnable_ns, .kernel_runnable_ns, .throttled_ns,
 		(.by_reason.go_blocked[] | select(.name == "sync" or (idle and .name != "GC mark assist wait for work")).ns),
 		(.by_reason | .syscall_blocked[], .kernel_blocked[]).ns] | map(select(. > 0));'
@@ -119,8 +121,14 @@ causes_equal()
 				kernel_blocked: (map(.by_reason.kernel_blocked[]) | sums), kernel_runnable: (map(.by_reason.kernel_runnable[]) | sums) } }) end) as $t |
 		($t | causes($r != null)) as $c |
 		(if $r then $t.total_ns else ($c | add // 0) + $t.oncpu_ns - $t.of_which.gc_assist_ns end) as $base |
-		([$page[0].findings[] | select(.ns) | select(.text | endswith(" running.") or endswith(" on a CPU.") | not).ns] ==
-			($c | map(select(. >= 0.05 * $base)) | sort | reverse | .[:6])) and
+		[$page[0].findings[] | select(.ns) | select(.text | endswith(" running.") or endswith(" on a CPU.") | not)] as $found |
+		[$found[] | select(.text | contains(" was in system call ") | not).ns] as $others |
+		($others == ($t | without_calls | causes($r != null) | map(select(. >= 0.05 * $base)) | sort | reverse | if ($found | length) < 6 then . else .[:($others | length)] end)) and
+		([$t.by_reason | .syscall_blocked[], .kernel_blocked[] | select(in_call)] | group_by(.name) | map({ name: .[0].name, ns: (map(.ns) | add) })) as $blocked |
+		all($blocked[]; . as $b | .ns < 0.05 * $base or ($found | length) == 6 or any($found[]; .text | contains(" was in system call \($b.name), "))) and
+		all($found[] | select(.text | contains(" was in system call ")); . as $f | (.text | capture(" was in system call (?<n>.*), from entry").n) as $n |
+			([$blocked[] | select(.name == $n).ns] | add // 0) as $asleep | $f.ns >= $asleep and
+			$f.ns <= $asleep + $t.oncpu_ns + $t.kernel_runnable_ns + $t.throttled_ns) and
 		all($page[0].findings[] | select(.ns); $base == 0 or (.ns / $base - .share | fabs < 1e-6)) and
 		($t.by_reason.kernel_runnable // [] | map(select(.name | startswith("preempted by "))) | max_by(.ns)) as $preempted |
 		all($page[0].findings[].text | select(test(" was waiting for a CPU")); . as $text |
@@ -129,7 +137,7 @@ causes_equal()
 			($longest.name | startswith("CPU held by ")) and contains("that was held most by \($longest.name[12:])")) and
 		all($page[0].findings[].text | capture("; (?<s>[0-9.]+) s of it after it was (?<name>.*)[.]$"); $preempted.name[:200] == .name and
 			((.s | tonumber) - $preempted.ns / 1e9 | fabs < 0.001)) and
-		any($page[0].findings[]; .text == "Nothing stands out.") == ($c | all(. < 0.05 * $base))' >/dev/null
+		any($page[0].findings[]; .text == "Nothing stands out.") == ($found == [])' >/dev/null
 }
 
 # The examples that findings link to: of the slowest requests of that name, one in which nothing took more
@@ -153,11 +161,16 @@ examples_equal() # TRACE
 				$link.ns == $one.critical_path.kernel_runnable_ns and all($worst[]; .critical_path.kernel_runnable_ns <= $link.ns)
 			elif $link.sentence | test(" (running|on a CPU)\\.$") then
 				$link.ns == $one.critical_path.oncpu_ns - $one.critical_path.of_which.gc_assist_ns
+			elif $link.sentence | contains(" was in system call ") then
+				($link.sentence | capture(" was in system call (?<n>.*), from entry").n) as $n |
+				([$one.critical_path.by_reason | .syscall_blocked[], .kernel_blocked[] | select(.name == $n).ns] | add // 0) as $asleep |
+				if $one.top_cause.kind == "syscall" and $one.top_cause.reason == $n then $link.ns == $one.top_cause.ns
+				else $link.ns >= $asleep and $link.ns <= $one.top_cause.ns end
 			else
 				any($one.critical_path | causes(true)[]; . == $link.ns)
 			end)) and
 		(($links | length) > 0) == ($r != null and ($worst | length) > 0 and any($page[0].findings[]; .ns))' >/dev/null || return 1
-	for kind in "sched waiting for a P" "syscall blocked in system calls" "runqueue waiting for a CPU" "block waiting for locks"; do
+	for kind in "sched waiting for a P" "syscall in system call" "runqueue waiting for a CPU" "block waiting for locks"; do
 		jq -e --arg sentence " was ${kind#* }" '[.findings[] | select(.text | contains($sentence)).links[] | select(.ns and (.task | not))] | length > 0' \
 			"$tmp/data" >/dev/null || continue
 		echo "$kind" >>"$tmp/examples"

@@ -73,6 +73,11 @@ struct latency_stats {
 	 * latency__place(); only with latency_opts.places. Not packed.
 	 */
 	struct durations places;
+	/*
+	 * The time from entry to exit of system calls, by part and call as in `reasons`; only with
+	 * latency_opts.places. Not packed.
+	 */
+	struct durations calls;
 	/* What held the CPU while it was kernel-runnable, with latency__has_tasks(); latency__task(). */
 	struct durations tasks;
 };
@@ -109,9 +114,11 @@ struct latency_slice {
 	uint32_t reason;  /* for latency__reason(); 0: none */
 	uint8_t part;	  /* enum latency_part */
 	uint16_t place;	  /* for latency__place(); LATENCY_NO_PLACE: none */
-	uint8_t state;	  /* enum go_state */
-	bool unknown;	  /* the state of its thread is unknown */
-	bool lost;	  /* records were lost: all of the above but id, from and to is unknown */
+	uint16_t
+		call; /* with latency_opts.places: the system call, as a reason; 0: none, or unknown */
+	uint8_t state; /* enum go_state */
+	bool unknown;  /* the state of its thread is unknown */
+	bool lost;     /* records were lost: all of the above but id, from and to is unknown */
 	bool assist, in_call; /* with latency_opts.places: on CPU within a system call */
 };
 
@@ -130,7 +137,7 @@ struct latency_opts {
 	 */
 	int (*slice)(void *context, const struct latency_slice *slice);
 	void *context;
-	bool places;			/* fill latency_stats.places */
+	bool places;			/* fill latency_stats.places and .calls */
 	const struct selection *select; /* for its labels; borrowed. NULL: without labels */
 };
 

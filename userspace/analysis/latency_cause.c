@@ -19,12 +19,6 @@ static bool is_assist(const struct latency *l, uint32_t reason)
 	       !memcmp(name.data, assist, name.len);
 }
 
-static void keep_longest(struct latency_cause *longest, const struct latency_cause *next)
-{
-	if (next->ns > longest->ns)
-		*longest = *next;
-}
-
 static struct latency_cause find_assist(const struct latency *l, const struct latency_stats *stats)
 {
 	struct latency_cause cause = { .part = PART_ONCPU, .assist = true, .ns = stats->gc_assist };
@@ -35,24 +29,25 @@ static struct latency_cause find_assist(const struct latency *l, const struct la
 	return cause;
 }
 
-/* The longest reason of a part; all of the part, if it is kernel-runnable. */
-static struct latency_cause find_reason(const struct latency *l, const struct latency_stats *stats,
-					enum latency_part part)
+/* All time in which it waited for a CPU, with the longest of the reasons. */
+static struct latency_cause find_runnable(const struct latency *l,
+					  const struct latency_stats *stats)
 {
-	struct latency_cause longest = { .part = part };
-	const struct duration *reason;
+	struct latency_cause cause = {
+		.part = PART_KERNEL_RUNNABLE,
+		.ns = stats->part[PART_KERNEL_RUNNABLE],
+	};
+	const struct duration *reason = stats->reasons.at;
+	int64_t longest = 0;
 
-	for (uint32_t i = 0; i < stats->reasons.n; i++) {
-		reason = &stats->reasons.at[i];
-		if (latency_reason__part(reason->kind) != part || is_assist(l, reason->kind) ||
-		    reason->ns <= longest.ns)
+	for (; reason < stats->reasons.at + stats->reasons.n; reason++) {
+		if (latency_reason__part(reason->kind) != PART_KERNEL_RUNNABLE ||
+		    reason->ns <= longest)
 			continue;
-		longest.ns = reason->ns;
-		longest.reason = latency__reason(l, reason->kind);
+		longest = reason->ns;
+		cause.reason = latency__reason(l, reason->kind);
 	}
-	if (part == PART_KERNEL_RUNNABLE)
-		longest.ns = stats->part[part];
-	return longest;
+	return cause;
 }
 
 static bool is_of(const struct latency *l, const struct latency_cause *cause,
@@ -80,69 +75,131 @@ static void find_place(const struct latency *l, const struct latency_stats *stat
 	}
 }
 
-bool latency__top_cause(const struct latency *l, const struct latency_stats *stats,
-			struct latency_cause *ret)
+/* All system calls of that kind: its parts, which are separate in latency_stats.calls. */
+static struct latency_cause find_call(const struct latency *l, const struct latency_stats *stats,
+				      uint32_t kind)
 {
 	struct latency_cause cause = {
-		.part = PART_ONCPU,
-		.ns = time_sub(stats->part[PART_ONCPU], stats->gc_assist),
+		.part = PART_SYSCALL_BLOCKED,
+		.call = true,
+		.reason = latency__reason(l, kind),
 	};
-	struct latency_cause next = find_assist(l, stats);
+	enum latency_part part;
 
-	keep_longest(&cause, &next);
-	for (unsigned int part = PART_ONCPU + 1; part < LATENCY_PARTS; part++) {
-		if (latency_part__has_reasons(part))
-			next = find_reason(l, stats, part);
-		else
-			next = (struct latency_cause){ .part = part, .ns = stats->part[part] };
-		keep_longest(&cause, &next);
+	for (const struct duration *at = stats->calls.at; at < stats->calls.at + stats->calls.n;
+	     at++) {
+		part = latency_reason__part(at->kind);
+		if ((uint16_t)at->kind != (uint16_t)kind)
+			continue;
+		cause.split[part] = time_add(cause.split[part], at->ns);
+		cause.ns = time_add(cause.ns, at->ns);
 	}
-	if (cause.ns <= 0)
-		return false;
-	find_place(l, stats, &cause);
-	*ret = cause;
-	return true;
+	return cause;
 }
 
-/* Longest first; of equally long ones that with the first part. */
+/* Longest first; of equally long ones a system call, then that with the first part. */
 static int compare_causes(const void *a, const void *b)
 {
 	const struct latency_cause *x = a, *y = b;
 
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? 1 : -1;
+	if (x->call != y->call)
+		return x->call ? -1 : 1;
 	return (int)x->part - (int)y->part;
 }
 
+/* If there is no room, in place of the shortest one. */
 static void add_cause(struct latency_cause ret[LATENCY_CAUSES_MAX], size_t *n,
 		      struct latency_cause cause)
 {
-	if (cause.ns > 0 && *n < LATENCY_CAUSES_MAX)
+	struct latency_cause *shortest = ret;
+
+	if (cause.ns <= 0)
+		return;
+	if (*n < LATENCY_CAUSES_MAX) {
 		ret[(*n)++] = cause;
+		return;
+	}
+	for (size_t i = 1; i < *n; i++)
+		if (ret[i].ns < shortest->ns)
+			shortest = &ret[i];
+	if (shortest->ns < cause.ns)
+		*shortest = cause;
+}
+
+static void add_calls(const struct latency *l, const struct latency_stats *stats,
+		      struct latency_cause ret[LATENCY_CAUSES_MAX], size_t *n)
+{
+	const struct duration *at = stats->calls.at;
+	bool again;
+
+	for (uint32_t i = 0; i < stats->calls.n; i++) {
+		again = false;
+		for (uint32_t k = 0; k < i; k++)
+			again |= (uint16_t)at[k].kind == (uint16_t)at[i].kind;
+		if (!again)
+			add_cause(ret, n, find_call(l, stats, at[i].kind));
+	}
+}
+
+/* Whether the reason has a cause of its own: it is not that of all of a part, or in a system call. */
+static bool is_cause(const struct latency *l, const struct latency_stats *stats, uint32_t reason)
+{
+	enum latency_part part = latency_reason__part(reason);
+
+	return part != PART_KERNEL_RUNNABLE && !is_assist(l, reason) &&
+	       (part == PART_GO_BLOCKED || !durations__find(&stats->calls, reason));
 }
 
 size_t latency__causes(const struct latency *l, const struct latency_stats *stats,
 		       struct latency_cause ret[LATENCY_CAUSES_MAX])
 {
 	const struct duration *at;
-	enum latency_part part;
+	struct latency_cause next;
 	size_t n = 0;
 
 	add_cause(ret, &n, find_assist(l, stats));
-	add_cause(ret, &n, find_reason(l, stats, PART_KERNEL_RUNNABLE));
-	for (part = PART_ONCPU + 1; part < LATENCY_PARTS; part++)
+	add_cause(ret, &n, find_runnable(l, stats));
+	add_calls(l, stats, ret, &n);
+	for (unsigned int part = PART_ONCPU + 1; part < LATENCY_PARTS; part++) {
+		next = (struct latency_cause){ .part = part, .ns = stats->part[part] };
 		if (!latency_part__has_reasons(part))
-			add_cause(ret, &n,
-				  (struct latency_cause){ part, false, stats->part[part] });
+			add_cause(ret, &n, next);
+	}
 	for (at = stats->reasons.at; at < stats->reasons.at + stats->reasons.n; at++) {
-		part = latency_reason__part(at->kind);
-		if (part != PART_KERNEL_RUNNABLE && !is_assist(l, at->kind))
-			add_cause(ret, &n,
-				  (struct latency_cause){ part, false, at->ns,
-							  latency__reason(l, at->kind) });
+		next = (struct latency_cause){
+			.part = latency_reason__part(at->kind),
+			.ns = at->ns,
+			.reason = latency__reason(l, at->kind),
+		};
+		if (is_cause(l, stats, at->kind))
+			add_cause(ret, &n, next);
 	}
 	array__sort(ret, n, sizeof(*ret), compare_causes);
 	for (size_t i = 0; i < n; i++)
 		find_place(l, stats, &ret[i]);
 	return n;
+}
+
+bool latency__top_cause(const struct latency *l, const struct latency_stats *stats,
+			struct latency_cause *ret)
+{
+	struct latency_cause causes[LATENCY_CAUSES_MAX];
+	struct latency_cause oncpu = {
+		.part = PART_ONCPU,
+		.ns = time_sub(stats->part[PART_ONCPU], stats->gc_assist),
+	};
+	size_t n = latency__causes(l, stats, causes);
+
+	for (const struct duration *at = stats->calls.at; at < stats->calls.at + stats->calls.n;
+	     at++)
+		if (latency_reason__part(at->kind) == PART_ONCPU)
+			oncpu.ns = time_sub(oncpu.ns, at->ns);
+	if (n && (causes[0].ns > oncpu.ns || (causes[0].call && causes[0].ns == oncpu.ns)))
+		oncpu = causes[0];
+	if (oncpu.ns <= 0)
+		return false;
+	*ret = oncpu;
+	return true;
 }

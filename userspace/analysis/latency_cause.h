@@ -5,9 +5,11 @@
  * Upstream: latency.h, whose parts, reasons and places it compares. Downstream: `gotrace requests` and
  * `gotrace report`.
  *
- * The causes: on CPU, except in mark assists; mark assists of the GC, on CPU and blocked until there
- * is work for them; Go-runnable; kernel-runnable, for all reasons; throttled; and each reason for
- * which a goroutine was blocked.
+ * The causes: on CPU, except in mark assists and system calls; mark assists of the GC, on CPU and
+ * blocked until there is work for them; Go-runnable; kernel-runnable, for all reasons; throttled; each
+ * system call from entry to exit; and each other reason for which a goroutine was blocked. Each has what
+ * would be saved without it: time within a system call also counts for what held the call up, so
+ * causes may add up to more than the time.
  */
 #ifndef ANALYSIS_LATENCY_CAUSE_H
 #define ANALYSIS_LATENCY_CAUSE_H
@@ -17,6 +19,8 @@
 struct latency_cause {
 	enum latency_part part; /* PART_ONCPU with `assist`: mark assists */
 	bool assist;
+	bool call;		      /* a system call, with PART_SYSCALL_BLOCKED: all of it, and */
+	int64_t split[LATENCY_PARTS]; /* its parts, which add up to `ns` */
 	int64_t ns;
 	/* Why, if it was blocked; kernel-runnable: the longest of the reasons; else "". */
 	struct trace_string reason;
@@ -30,8 +34,8 @@ bool latency__top_cause(const struct latency *l, const struct latency_stats *sta
 #define LATENCY_CAUSES_MAX 64u
 
 /*
- * The causes that took time, but not those on CPU outside of mark assists, longest first. Returns how
- * many; beyond LATENCY_CAUSES_MAX, reasons that are seen later are left out.
+ * The causes that took time, but not that on CPU, longest first. Returns how many: the longest
+ * LATENCY_CAUSES_MAX at most.
  */
 size_t latency__causes(const struct latency *l, const struct latency_stats *stats,
 		       struct latency_cause ret[LATENCY_CAUSES_MAX]);

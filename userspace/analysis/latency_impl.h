@@ -27,7 +27,7 @@ struct brief_sum {
 struct live_slice {
 	int64_t from, to;
 	uint64_t m, by;
-	uint16_t reason, place;
+	uint16_t reason, place, call;
 	uint8_t part, state;
 	bool unknown, assist, in_call;
 	bool named; /* the name of the goroutine was known at its end */
@@ -55,6 +55,7 @@ struct live {
 	uint32_t generation; /* the first that contains it, if it was there before */
 	uint16_t cpu;	     /* that its thread has or had last */
 	uint16_t wait_cpu;   /* that it had when it began to wait for one */
+	uint16_t call;	     /* with opts.places: that its thread is in, as a kind; 0: none */
 	uint8_t part;
 	bool has_cpu; /* cpu is known */
 	bool in_call, unknown, in_assist;

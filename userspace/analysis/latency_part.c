@@ -75,6 +75,7 @@ int part__end_slice(struct latency *l, struct live *g)
 		.name = present->named ? g->go.name : 0,
 		.reason = present->reason,
 		.place = present->place,
+		.call = present->call,
 		.part = present->part,
 		.state = present->state,
 		.unknown = present->unknown,
@@ -113,6 +114,7 @@ static int add_slice(struct latency *l, struct live *g, int64_t from, int64_t to
 		.m = g->m,
 		.reason = reasons ? (uint16_t)g->kind : 0,
 		.part = g->part,
+		.call = g->call,
 		.state = g->go.state,
 		.unknown = g->unknown,
 		.assist = l->opts.places && g->in_assist,
@@ -128,7 +130,7 @@ static int add_slice(struct latency *l, struct live *g, int64_t from, int64_t to
 	    present->state == next.state && present->reason == next.reason &&
 	    present->m == next.m && present->unknown == next.unknown &&
 	    present->place == next.place && present->assist == next.assist &&
-	    present->in_call == next.in_call) {
+	    present->in_call == next.in_call && present->call == next.call) {
 		present->to = to;
 		present->named = next.named;
 		return 0;
@@ -164,7 +166,7 @@ static int add_brief(struct latency *l, struct live *g, int64_t ns)
 	uint32_t reason = (uint32_t)g->part << 16;
 	uint16_t place;
 
-	if (g->part == PART_ONCPU && (g->in_call || g->in_assist))
+	if (g->call || (g->part == PART_ONCPU && (g->in_call || g->in_assist)))
 		return 0;
 	if (latency_part__has_reasons(g->part))
 		reason |= g->kind;
@@ -182,6 +184,8 @@ static int add_full(struct latency *l, struct live *g, int64_t ns)
 		stats->unknown = time_add(stats->unknown, ns);
 	if (g->part == PART_ONCPU && g->in_call)
 		stats->syscall_oncpu = time_add(stats->syscall_oncpu, ns);
+	if (g->call && durations__add(&stats->calls, (uint32_t)g->part << 16 | g->call, ns))
+		return -ENOMEM;
 	if (g->part == PART_ONCPU && g->in_assist && add_assist(l, g, ns))
 		return -ENOMEM;
 	return latency_part__has_reasons(g->part) ? add_reason(l, g, ns) : 0;
@@ -271,23 +275,27 @@ static int text_kind(struct latency *l, const char *text, uint32_t *ret)
 	return naming__text_kind(&l->naming, text, strlen(text), ret);
 }
 
+static int call_kind(struct latency *l, const struct kernel_thread *t, uint32_t *ret)
+{
+	struct trace_string name = kernel_threads__syscall(l->threads, t->call);
+	char number[32];
+
+	if (name.len)
+		return naming__text_kind(&l->naming, name.data, name.len, ret);
+	snprintf(number, sizeof(number), "system call %u", t->call);
+	return text_kind(l, number, ret);
+}
+
 /* What its thread sleeps in. */
 static int sleep_kind(struct latency *l, const struct kernel_thread *t, uint32_t *ret)
 {
-	struct trace_string name;
-	char number[32];
-
 	if (t->run == KERNEL_STOPPED)
 		return text_kind(l, kernel__sleep(t->sleep) ?: "stopped", ret);
 	if (t->in_fault)
 		return text_kind(l, "page fault", ret);
 	if (t->call == KERNEL_NO_CALL)
 		return text_kind(l, kernel__sleep(t->sleep) ?: NOT_RECORDED, ret);
-	name = kernel_threads__syscall(l->threads, t->call);
-	if (name.len)
-		return naming__text_kind(&l->naming, name.data, name.len, ret);
-	snprintf(number, sizeof(number), "system call %u", t->call);
-	return text_kind(l, number, ret);
+	return call_kind(l, t, ret);
 }
 
 /* It made way for a thread of another program, of that name. */
@@ -373,6 +381,7 @@ int part__guess(struct latency *l, struct live *g)
 	bool call = g->go.state == GO_STATE_SYSCALL;
 
 	g->in_call = false;
+	g->call = 0;
 	g->unknown = true;
 	if (call && text_kind(l, NOT_RECORDED, &g->kind))
 		return -ENOMEM;
@@ -398,12 +407,16 @@ static int choose_by_thread(struct latency *l, struct live *g, const struct kern
 			    const struct kernel_item *item)
 {
 	bool call = g->go.state == GO_STATE_SYSCALL, waited = g->part == PART_KERNEL_RUNNABLE;
+	uint32_t kind = 0;
 	int err = 0;
 
 	g->in_call = call || t->call != KERNEL_NO_CALL;
 	g->unknown = l->in_loss;
 	if (note_cpu(l, g, t))
 		return -ENOMEM;
+	if (l->opts.places && t->call != KERNEL_NO_CALL && call_kind(l, t, &kind))
+		return -ENOMEM;
+	g->call = (uint16_t)kind;
 	switch (t->run) {
 	case KERNEL_RUNNING:
 		return set_part(l, g, PART_ONCPU);
@@ -433,6 +446,7 @@ int part__choose(struct latency *l, struct live *g, const struct kernel_item *it
 		return choose_by_thread(l, g, t, item);
 	}
 	g->in_call = g->unknown = false;
+	g->call = 0;
 	g->kind = g->go_kind;
 	return set_part(l, g, g->go.state == GO_STATE_WAITING ? PART_GO_BLOCKED : PART_GO_RUNNABLE);
 }

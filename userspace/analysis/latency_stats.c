@@ -17,15 +17,17 @@ void latency_stats__deinit(struct latency_stats *stats)
 	durations__deinit(&stats->delays);
 	durations__deinit(&stats->tasks);
 	durations__deinit(&stats->places);
+	durations__deinit(&stats->calls);
 }
 
 int latency_stats__copy(struct latency_stats *ret, const struct latency_stats *stats)
 {
 	*ret = *stats;
-	ret->delays = ret->tasks = ret->places = (struct durations){};
+	ret->delays = ret->tasks = ret->places = ret->calls = (struct durations){};
 	if (durations__copy(&ret->reasons, &stats->reasons) ||
 	    durations__copy(&ret->tasks, &stats->tasks) ||
-	    durations__copy(&ret->places, &stats->places)) {
+	    durations__copy(&ret->places, &stats->places) ||
+	    durations__copy(&ret->calls, &stats->calls)) {
 		latency_stats__deinit(ret);
 		return -ENOMEM;
 	}
@@ -37,7 +39,8 @@ int latency_stats__add(struct latency_stats *sum, const struct latency_stats *mo
 	if (durations__add_all(&sum->reasons, &more->reasons) ||
 	    durations__add_all(&sum->delays, &more->delays) ||
 	    durations__add_all(&sum->tasks, &more->tasks) ||
-	    durations__add_all(&sum->places, &more->places))
+	    durations__add_all(&sum->places, &more->places) ||
+	    durations__add_all(&sum->calls, &more->calls))
 		return -ENOMEM;
 	times__add(sum->times, more->times, LATENCY_TIMES);
 	if (sum->longest < more->longest)
@@ -52,6 +55,7 @@ void latency_stats__subtract(struct latency_stats *stats, const struct latency_s
 	durations__subtract(&stats->reasons, &before->reasons);
 	durations__subtract(&stats->tasks, &before->tasks);
 	durations__subtract(&stats->places, &before->places);
+	durations__subtract(&stats->calls, &before->calls);
 }
 
 int latency_stats__count_delay(struct latency_stats *stats, int64_t ns)

@@ -21,6 +21,7 @@ struct step {
 	uint64_t by;	 /* the goroutine that ended the wait, or TRACE_NO_G */
 	uint32_t reason; /* as in latency_stats.reasons: part and kind */
 	uint16_t place;	 /* as in latency_stats.places, or LATENCY_NO_PLACE */
+	uint16_t call;	 /* as in latency_slice */
 	bool assist, in_call, unknown, lost;
 };
 
@@ -68,9 +69,9 @@ static int grow(struct requests *r, void *array, size_t n, size_t *cap, size_t s
 static bool goes_on(const struct step *last, const struct step *next)
 {
 	return last->by == TRACE_NO_G && last->reason == next->reason &&
-	       last->place == next->place && last->assist == next->assist &&
-	       last->in_call == next->in_call && last->unknown == next->unknown &&
-	       last->lost == next->lost;
+	       last->place == next->place && last->call == next->call &&
+	       last->assist == next->assist && last->in_call == next->in_call &&
+	       last->unknown == next->unknown && last->lost == next->lost;
 }
 
 int trails__slice(struct requests *r, const struct latency_slice *slice)
@@ -82,6 +83,7 @@ int trails__slice(struct requests *r, const struct latency_slice *slice)
 		.by = slice->by,
 		.reason = (uint32_t)slice->part << 16 | slice->reason,
 		.place = slice->place,
+		.call = slice->call,
 		.assist = slice->assist,
 		.in_call = slice->in_call,
 		.unknown = slice->unknown,
@@ -173,6 +175,8 @@ static int charge(const struct walk *w, const struct step *step, int64_t ns)
 		path->syscall_oncpu = time_add(path->syscall_oncpu, ns);
 	if (step->assist && part == PART_ONCPU)
 		path->gc_assist = time_add(path->gc_assist, ns);
+	if (step->call && durations__add(&path->calls, (uint32_t)part << 16 | step->call, ns))
+		return -ENOMEM;
 	if (latency_part__has_reasons(part) && durations__add(&path->reasons, step->reason, ns))
 		return -ENOMEM;
 	return step->place == LATENCY_NO_PLACE ? 0 : durations__add(&path->places, step->place, ns);

@@ -68,7 +68,7 @@ int work__stop_at(struct requests *r, struct work *w, struct latency_stats *now)
 
 	/* another goroutine with the same ID */
 	if (now->reasons.n < w->before.reasons.n || now->tasks.n < w->before.tasks.n ||
-	    now->places.n < w->before.places.n)
+	    now->places.n < w->before.places.n || now->calls.n < w->before.calls.n)
 		return work__drop(r, w), 0;
 	latency_stats__subtract(now, &w->before);
 	/* A trace may report late that a mark assist went on; real ones do at the first event. */
@@ -76,6 +76,7 @@ int work__stop_at(struct requests *r, struct work *w, struct latency_stats *now)
 		now->gc_assist = now->part[PART_ONCPU];
 	/* Sums of many requests have to be searched for what each of them has. */
 	durations__drop_empty(&now->places);
+	durations__drop_empty(&now->calls);
 	err = latency_stats__add(&w->request->time, now);
 	work__drop(r, w);
 	return err;

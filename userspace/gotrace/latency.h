@@ -100,6 +100,10 @@ void latency_table__note(struct out *o, bool has_kernel, int64_t unknown, int64_
 /* The same parts as members of an open object; of a path without what held the CPU. 0 or -ENOMEM. */
 int latency_json__path(struct json *j, const struct latency *l, const struct latency_stats *stats);
 int latency_json__parts(struct json *j, const struct latency *l, const struct latency_stats *stats);
+/* "33.0 % blocked, 40.0 % waiting for a CPU": the parts of a system call, as shares of `total`. */
+#define SPLIT_TEXT 160
+struct latency_cause;
+void latency_cause__split(const struct latency_cause *cause, int64_t total, char ret[SPLIT_TEXT]);
 /* The member top_cause; null if there is no time. */
 void latency_json__top_cause(struct json *j, const struct latency *l,
 			     const struct latency_stats *stats);

@@ -76,6 +76,16 @@ static void put_frame(struct json *j, const struct place_frame *frame)
 	json__u64(j, "line", frame->line);
 }
 
+/* The parts of a system call, from entry to exit */
+static void put_split(struct json *j, const struct latency_cause *cause)
+{
+	json__open(j, "split", '{');
+	for (unsigned int i = 0; i < LATENCY_PARTS; i++)
+		if (i != PART_GO_RUNNABLE && i != PART_GO_BLOCKED)
+			json__i64(j, latency_json_parts[i], cause->split[i]);
+	json__close(j, '}');
+}
+
 void latency_json__top_cause(struct json *j, const struct latency *l,
 			     const struct latency_stats *stats)
 {
@@ -86,12 +96,16 @@ void latency_json__top_cause(struct json *j, const struct latency *l,
 		json__null(j, "top_cause");
 		return;
 	}
-	kind = cause.assist ? "gc_assist_ns" : latency_json_parts[cause.part];
+	kind = cause.assist ? "gc_assist_ns" :
+	       cause.call   ? "syscall_ns" :
+			      latency_json_parts[cause.part];
 	json__open(j, "top_cause", '{');
 	json__bytes(j, "kind", kind, strlen(kind) - strlen("_ns"));
 	json__bytes(j, "reason", cause.reason.data, cause.reason.len);
 	put_frame(j, &cause.place);
 	json__i64(j, "ns", cause.ns);
+	if (cause.call)
+		put_split(j, &cause);
 	json__close(j, '}');
 }
 

@@ -55,21 +55,56 @@ static void put_place(struct out *o, const struct latency_place *at, int64_t ns,
 	table__part(o, ns, total, "  at ", (struct trace_string){ text, len });
 }
 
+void latency_cause__split(const struct latency_cause *cause, int64_t total, char ret[SPLIT_TEXT])
+{
+	const int64_t *split = cause->split;
+	const struct {
+		int64_t ns;
+		const char *text;
+	} parts[] = {
+		{ time_add(split[PART_SYSCALL_BLOCKED], split[PART_KERNEL_BLOCKED]), "blocked" },
+		{ split[PART_KERNEL_RUNNABLE], "waiting for a CPU" },
+		{ split[PART_THROTTLED], "throttled by the CPU quota" },
+		{ split[PART_ONCPU], "on a CPU" },
+	};
+	size_t len = 0;
+	double share;
+
+	ret[0] = 0;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		share = 100 * (double)parts[i].ns / (double)(total ? total : 1);
+		if (share >= 0.05)
+			len += (size_t)snprintf(ret + len, SPLIT_TEXT - len, "%s%.1f %% %s",
+						len ? ", " : "", share, parts[i].text);
+	}
+}
+
+static const char *cause_text(const struct latency_cause *cause)
+{
+	if (cause->assist)
+		return "GC mark assists";
+	return cause->call ? "system call " : latency_part_texts[cause->part];
+}
+
 void latency_table__top_cause(struct out *o, const struct latency *l,
 			      const struct latency_stats *stats)
 {
 	struct latency_cause cause;
-	char text[PLACE_TEXT];
+	char text[PLACE_TEXT], split[SPLIT_TEXT];
 	uint32_t len;
 
 	if (!latency__top_cause(l, stats, &cause))
 		return;
 	out__format(o, "top cause, %.1f%% of the critical path: %s",
 		    100 * (double)cause.ns / (double)(stats->total ? stats->total : 1),
-		    cause.assist ? "GC mark assists" : latency_part_texts[cause.part]);
+		    cause_text(&cause));
 	if (cause.part == PART_KERNEL_RUNNABLE)
 		out__text(o, "mostly ");
 	out__unicode(o, cause.reason.data, cause.reason.len);
+	if (cause.call) {
+		latency_cause__split(&cause, stats->total, split);
+		out__format(o, " (%s)", split);
+	}
 	len = format_place(text, &cause.place);
 	if (len) {
 		out__text(o, ", at ");

@@ -5,7 +5,8 @@
 //
 // Cases: fsync (of a file in a slow file system), throttle (a CPU quota
 // of the cgroup), convoy (a lock that each request holds while it computes), assist
-// (allocation next to a large heap, so that requests have to mark), watched (a goroutine that sleeps, while
+// (allocation next to a large heap, so that requests have to mark), random (a system call that the kernel computes
+// in, and whose threads take the CPUs from each other), watched (a goroutine that sleeps, while
 // watchdogs wait for the end of the request, on which nobody waits). The case pool has no requests: each of many
 // workers computes once for a short time, and waits for work otherwise.
 //
@@ -52,6 +53,7 @@ var (
 	spare  [64]atomic.Pointer[node]
 	slept  atomic.Int64
 	worked atomic.Int64
+	random [1 << 21]byte
 )
 
 type node struct {
@@ -65,6 +67,7 @@ var scenarios = map[string]*scenario{
 	"convoy":   {procs: 2, clients: 16, request: update},
 	"assist":   {procs: 1, clients: 1, prepare: fillHeap, request: allocate},
 	"watched":  {procs: 2, clients: 2, request: watched},
+	"random":   {procs: 4, clients: 4, request: draw},
 	"pool":     {procs: 2, work: pool},
 }
 
@@ -224,6 +227,22 @@ func fetch(result chan bool) {
 	time.Sleep(20 * time.Millisecond)
 	slept.Add(time.Since(start).Nanoseconds())
 	result <- true
+}
+
+// ---- random
+
+//go:noinline
+func draw() {
+	const getrandom = 318
+	for size := len(random); size > 0; { // a signal ends it before
+		n, _, errno := syscall.Syscall(getrandom, uintptr(unsafe.Pointer(&random)), uintptr(size), 0)
+		if errno != 0 && errno != syscall.EINTR {
+			protocol.Fail(errno)
+		}
+		if errno == 0 {
+			size -= int(n)
+		}
+	}
 }
 
 // ---- pool

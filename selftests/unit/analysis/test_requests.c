@@ -592,3 +592,71 @@ TEST(cpu_held)
 	}
 	end_requests();
 }
+
+/*
+ * A read that sleeps twice for 4 ns, waits for a CPU for 5 + `more` ns and is on one for 6 ns, which is
+ * the top cause although the wait is longer than each of its other parts, and 7 ns outside of it.
+ */
+static void call_with(int64_t more)
+{
+	begin_requests(1);
+	ev(1, EV_SYNC, 0, 0, 0);
+	core(2, 1, 0);
+	start_g(1, 1, 10);
+	ev(20, EV_USER_TASK_BEGIN, 7, TRACE_NO_TASK, GET);
+	ev(22, EV_GO_SYSCALL_BEGIN, 1, 0, 0);
+	call(22, 1, READ);
+	off(24, 1, GT_OFF_SLEEPING);
+	wake(28, 1);
+	core(30, 1, 0);
+	off(31, 1, GT_OFF_SLEEPING);
+	wake(35, 1);
+	core(38 + more, 1, 0);
+	ret(41 + more, 1, READ);
+	ev(43 + more, EV_GO_SYSCALL_END, 0, 0, 0);
+	ev(46 + more, EV_USER_TASK_END, 7, 0, 0);
+}
+
+static void expect_split(int64_t ns, int64_t waited)
+{
+	const struct request_single *worst;
+	struct latency_cause causes[LATENCY_CAUSES_MAX];
+	size_t n;
+
+	worst = requests__worst(requests, &n);
+	assert_int_equal(n, 1);
+	n = latency__causes(latency, &worst->path, causes);
+	assert_int_equal(n, 2);
+	assert_true(causes[0].call);
+	assert_int_equal(causes[0].ns, ns);
+	assert_int_equal(causes[0].split[PART_ONCPU], 6);
+	assert_int_equal(causes[0].split[PART_KERNEL_RUNNABLE], waited);
+	assert_int_equal(causes[0].split[PART_SYSCALL_BLOCKED], 8);
+	assert_int_equal(causes[1].part, PART_KERNEL_RUNNABLE);
+	assert_false(causes[1].call);
+	assert_int_equal(causes[1].ns, waited);
+}
+
+TEST(system_calls)
+{
+	call_with(0);
+	expect_split(19, 5);
+	expect_cause(PART_SYSCALL_BLOCKED, false, 19, "read", "");
+	call_with(100);
+	expect_split(119, 105);
+	expect_cause(PART_SYSCALL_BLOCKED, false, 119, "read", "");
+}
+
+/* A read is on a CPU for 7 of 13 ns, and the program itself for 6. */
+TEST(system_call_on_cpu)
+{
+	begin_requests(1);
+	ev(1, EV_SYNC, 0, 0, 0);
+	core(2, 1, 0);
+	start_g(1, 1, 10);
+	ev(20, EV_USER_TASK_BEGIN, 7, TRACE_NO_TASK, GET);
+	call(23, 1, READ); /* Go does not know of it */
+	ret(30, 1, READ);
+	ev(33, EV_USER_TASK_END, 7, 0, 0);
+	expect_cause(PART_SYSCALL_BLOCKED, false, 7, "read", "");
+}

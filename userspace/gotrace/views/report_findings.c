@@ -64,6 +64,7 @@ static bool is_idle(const struct latency_stats *stats)
 static void remove_parked(const struct latency *l, struct latency_stats *stats)
 {
 	struct durations *reasons = &stats->reasons, *places = &stats->places;
+	struct durations *calls = &stats->calls;
 
 	for (uint32_t i = reasons->n; i-- > 0;)
 		if (is_parked(latency_reason__part(reasons->at[i].kind)))
@@ -71,6 +72,9 @@ static void remove_parked(const struct latency *l, struct latency_stats *stats)
 	for (uint32_t i = places->n; i-- > 0;)
 		if (is_parked(latency__place(l, places->at[i].kind).part))
 			durations__remove(places, &places->at[i]);
+	for (uint32_t i = calls->n; i-- > 0;)
+		if (is_parked(latency_reason__part(calls->at[i].kind)))
+			durations__remove(calls, &calls->at[i]);
 	stats->part[PART_GO_BLOCKED] = stats->part[PART_SYSCALL_BLOCKED] = 0;
 }
 
@@ -119,9 +123,15 @@ static void describe(const struct subject *s, const struct latency_cause *c, cha
 					(struct trace_string){} :
 					c->reason;
 	struct trace_string holder = holder_of(r);
+	char split[SPLIT_TEXT];
 
+	if (c->call)
+		latency_cause__split(c, s->base, split);
 	if (c->assist)
 		snprintf(ret, size, "was work for the garbage collector (mark assists)");
+	else if (c->call)
+		snprintf(ret, size, "was in system call %.*s, from entry to exit (%s)", cut(r),
+			 r.data, split);
 	else if (c->part == PART_GO_RUNNABLE)
 		snprintf(ret, size, "was waiting for a P");
 	else if (c->part == PART_KERNEL_RUNNABLE && holder.len)
@@ -209,6 +219,7 @@ static int64_t time_of(const struct subject *s, const struct request_single *req
 
 	for (size_t i = 0; i < n; i++)
 		if (causes[i].part == c->part && causes[i].assist == c->assist &&
+		    causes[i].call == c->call &&
 		    (c->part == PART_KERNEL_RUNNABLE || equal(causes[i].reason, c->reason)))
 			return causes[i].ns;
 	return c ? 0 : time_sub(request->path.part[PART_ONCPU], request->path.gc_assist);
@@ -267,7 +278,9 @@ static enum report_wait wait_of(const struct latency_cause *c)
 		[PART_GO_BLOCKED] = REPORT_WAIT_LOCK,
 	};
 
-	return c ? waits[c->part] : REPORT_WAITS;
+	if (!c || (c->call && !c->split[PART_SYSCALL_BLOCKED]))
+		return REPORT_WAITS;
+	return waits[c->part];
 }
 
 /* The longest single wait of the kind. */
@@ -332,7 +345,7 @@ static void put_finding(const struct subject *s, struct json *j, const char *tex
 static int put_cause(const struct subject *s, struct json *j, const struct latency_cause *c)
 {
 	struct trace_string place = c->place.function;
-	char text[1024], what[300], where[300] = "";
+	char text[1024], what[500], where[300] = "";
 	int err = 0;
 
 	describe(s, c, what, sizeof(what));
@@ -385,11 +398,13 @@ static int about_goroutines(struct report_data *d, struct json *j)
 	struct subject s = { .d = d, .latency = d->latencies.latency, .stats = &d->busy };
 	size_t n = latency__causes(s.latency, s.stats, causes);
 
-	s.base = d->busy.part[PART_ONCPU];
-	s.base = time_sub(s.base, d->busy.gc_assist);
+	for (unsigned int part = 0; part < LATENCY_PARTS; part++)
+		s.base = time_add(s.base, part == PART_GO_BLOCKED ? 0 : d->busy.part[part]);
 	for (size_t i = 0; i < n; i++)
-		if (counts(&s, &causes[i]))
+		if (causes[i].part == PART_GO_BLOCKED && counts(&s, &causes[i]))
 			s.base = time_add(s.base, causes[i].ns);
+		else if (causes[i].assist) /* until there was work for them */
+			s.base = time_add(s.base, time_sub(causes[i].ns, d->busy.gc_assist));
 	snprintf(s.text, sizeof(s.text), "the time in which goroutines were not idle");
 	return put_causes(&s, j);
 }
