@@ -1,5 +1,5 @@
 #!/bin/bash
-# Tests that `gotrace requests --worst 5` and the first finding of `gotrace report` name the right top cause, on programs whose requests are slow
+# Tests that `gotrace requests --worst 5`, `path --summary` and the first finding of `gotrace report` name the right top cause, on programs whose requests are slow
 # for one known reason: an fsync in a slow file system, the CPU quota of a cgroup, a lock that
 # each request holds for long, mark assists next to a large heap. Also what a pool of workers did that mostly wait.
 # tier: all
@@ -39,7 +39,7 @@ cause_once()
 	grep '^top cause' "$tmp/text"
 	counts_match && parts_are_causes || return 1
 	is_in_source '.requests[0].slowest.top_cause' || [[ $function != '^main'* ]] || return 1
-	[ "$kind" != syscall ] || { python3 selftests/calls.py build/gotrace "$RECORDED" tasks >"$tmp/calls" && splits_match "$reason"; } || return 3
+	[ "$kind" != syscall ] || { python3 selftests/calls.py build/gotrace "$RECORDED" tasks >"$tmp/calls" && splits_match "$reason" && paths_match "$reason"; } || return 3
 	finds "$RECORDED" "$kind" || return 3
 	jq -e --arg kind "$kind" --arg reason "$reason" --arg function "$function" \
 		'def right: .kind == $kind and (.reason | test($reason)) and (.function | test($function));
@@ -127,6 +127,21 @@ splits_match()
 			(.throttled_ns | near($own.throttled)) and (.kernel_blocked_ns + .syscall_blocked_ns | near($own.blocked)))' "$tmp/requests.json"
 }
 
+# CALL: the paths of the clients contain what their calls took, and each kind of it
+paths_match()
+{
+	python3 selftests/calls.py build/gotrace "$RECORDED" goroutines >"$tmp/all_calls" &&
+		build/gotrace path --summary --function 'serveAll[.]func1$' --json "$RECORDED" >"$tmp/path.json" || return 1
+	build/gotrace path --summary --function 'serveAll[.]func1$' "$RECORDED" | sed -n '/^system calls as a whole:$/,/^$/p' >"$tmp/whole"
+	cat "$tmp/whole"
+	sed -n 2p "$tmp/whole" | grep -q "%  $1 (" || return 1
+	jq -e --arg call "$1" --slurpfile calls "$tmp/all_calls" '$calls[0][$call] as $own | def near(ns): (. - ns | fabs) <= $own.total / 100;
+		.calls[0] | .syscall == $call and (.ns | near($own.total)) and .ns == ([.split[].ns] | add) and
+		((.split | map({ key: .kind, value: .ns }) | from_entries) as $kinds | ($kinds["on-CPU"] // 0 | near($own.oncpu)) and
+			($kinds["kernel-runnable"] // 0 | near($own.runnable)) and ($kinds["throttled"] // 0 | near($own.throttled)) and
+			(($kinds["syscall-blocked"] // 0) + ($kinds["kernel-blocked"] // 0) | near($own.blocked)))' "$tmp/path.json"
+}
+
 # QUOTA [OPTION...]: requests in a system call that computes, waits for a CPU and is throttled. What `requests` and `report`
 # say of it is what it took from entry to exit by the kernel's events; so does what held it up, if that is a quota.
 # Without tasks, findings are about goroutines.
@@ -149,7 +164,7 @@ within_call()
 		[.findings[] | select(.text | contains(" was in system call getrandom, from entry to exit"))] as $own | ($own | length) == 1 and
 		($own[0].ns | near($calls[0].getrandom.total)) and
 		if $quota < 0 then .findings[0] == $own[0] else any(.findings[]; .text | contains("CPU quota")) end' "$tmp/report.json" || return 1
-	[ $# -gt 1 ] || [ "$1" -ge 0 ] || splits_match getrandom
+	[ $# -gt 1 ] || [ "$1" -ge 0 ] || { splits_match getrandom && paths_match getrandom; }
 }
 
 # Each worker computes for a thousandth of the time and waits for the rest: what is said to be on a CPU is what threads

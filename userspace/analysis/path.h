@@ -370,4 +370,16 @@ int path_sums__add(struct path_sums *s, const struct path *p, uint32_t goroutine
 /* To be called once, after the last path: the sums are then sorted, longest first. */
 void path_sums__finish(struct path_sums *s);
 
+/*
+ * What system calls of one kind took in several paths, from where Go enters them to where it has left
+ * them. Of those that Go has not announced, only waits are known to be within.
+ */
+struct path_call_sum {
+	uint32_t call;
+	uint64_t ns, kinds[PATH_KINDS]; /* ns; the kinds add up to it */
+};
+
+/* After path_sums__finish(): the longest first; to be freed. 0 or -ENOMEM. */
+int path_sums__calls(const struct path_sums *s, struct path_call_sum **ret, size_t *ret_n);
+
 #endif

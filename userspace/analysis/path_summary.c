@@ -242,3 +242,60 @@ void path_sums__finish(struct path_sums *s)
 	if (s->n)
 		qsort_r(s->at, s->n, sizeof(*s->at), sum_by_time, (void *)s->h);
 }
+
+/* ---- system calls ---- */
+
+static int by_call(const void *left, const void *right)
+{
+	const struct path_call_sum *a = left, *b = right;
+
+	COMPARE(call);
+	return 0;
+}
+
+static int call_by_time(const void *left, const void *right)
+{
+	const struct path_call_sum *a = left, *b = right;
+
+	COMPARE_VALUES(b->ns, a->ns);
+	return by_call(a, b);
+}
+
+/* Adds up those of one call, which are adjacent. Returns how many calls there are. */
+static size_t add_calls(struct path_call_sum *all, size_t n)
+{
+	size_t calls = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!calls || all[calls - 1].call != all[i].call) {
+			all[calls++] = all[i];
+			continue;
+		}
+		all[calls - 1].ns += all[i].ns;
+		for (unsigned int kind = 0; kind < PATH_KINDS; kind++)
+			all[calls - 1].kinds[kind] += all[i].kinds[kind];
+	}
+	return calls;
+}
+
+int path_sums__calls(const struct path_sums *s, struct path_call_sum **ret, size_t *ret_n)
+{
+	struct path_call_sum *all = calloc(s->n + 1, sizeof(*all));
+	size_t n = 0;
+
+	if (!all)
+		return -ENOMEM;
+	for (const struct path_sum *sum = s->at; sum < s->at + s->n; sum++) {
+		if (sum->like.call == KERNEL_NO_CALL)
+			continue;
+		all[n].call = sum->like.call;
+		all[n].ns = all[n].kinds[sum->like.kind] = sum->ns;
+		n++;
+	}
+	array__sort(all, n, sizeof(*all), by_call);
+	n = add_calls(all, n);
+	array__sort(all, n, sizeof(*all), call_by_time);
+	*ret = all;
+	*ret_n = n;
+	return 0;
+}

@@ -186,9 +186,9 @@ static int show_sums(const struct arguments *a, struct walking *w,
 	path_sums__finish(&sums);
 	json__init(&j, stdout, false);
 	if (!err && a->request.in.json)
-		path__print_sums_json(&j, &sums, windows, select);
+		err = path__print_sums_json(&j, &sums, windows, select);
 	else if (!err)
-		path__print_sums(&sums, select);
+		err = path__print_sums(&sums, select);
 	path_sums__deinit(&sums);
 	return err;
 }

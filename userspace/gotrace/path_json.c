@@ -174,10 +174,40 @@ static void put_sum(struct json *j, const struct path_history *h, const struct p
 	json__close(j, '}');
 }
 
-void path__print_sums_json(struct json *j, const struct path_sums *s,
-			   const struct path_windows *windows, const struct selection *select)
+/* System calls as a whole, and the kinds of their time */
+static void put_calls(struct json *j, const struct path_history *h,
+		      const struct path_call_sum *calls, size_t n)
+{
+	json__open(j, "calls", '[');
+	for (size_t i = 0; i < n; i++) {
+		json__open(j, NULL, '{');
+		put_call(j, h, calls[i].call);
+		json__u64(j, "ns", calls[i].ns);
+		json__open(j, "split", '[');
+		for (unsigned int kind = 0; kind < PATH_KINDS; kind++) {
+			if (!calls[i].kinds[kind])
+				continue;
+			json__open(j, NULL, '{');
+			json__string(j, "kind", path__kind((uint8_t)kind));
+			json__u64(j, "ns", calls[i].kinds[kind]);
+			json__close(j, '}');
+		}
+		json__close(j, ']');
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+}
+
+int path__print_sums_json(struct json *j, const struct path_sums *s,
+			  const struct path_windows *windows, const struct selection *select)
 {
 	const struct path_window *w = windows->at;
+	struct path_call_sum *calls;
+	size_t n;
+	int err = path_sums__calls(s, &calls, &n);
+
+	if (err)
+		return err;
 
 	json__open(j, NULL, '{');
 	json__open(j, "paths", '[');
@@ -195,5 +225,8 @@ void path__print_sums_json(struct json *j, const struct path_sums *s,
 	for (size_t i = 0; i < selection__top(select, s->n); i++)
 		put_sum(j, s->h, &s->at[i]);
 	json__close(j, ']');
+	put_calls(j, s->h, calls, n);
 	json__close(j, '}');
+	free(calls);
+	return 0;
 }

@@ -15,6 +15,7 @@
 
 #define KIND_WIDTH    17
 #define SUMMARY_LINES 30
+#define CALL_LINES    5
 #define DEPTH_SHOWN   8
 
 const char *path__kind(uint8_t kind)
@@ -345,17 +346,59 @@ int path__print(const struct path_history *h, uint32_t goroutine, const struct p
 	return err;
 }
 
-void path__print_sums(const struct path_sums *s, const struct selection *select)
+static void put_call(struct out *o, const struct path_sums *s, const struct path_call_sum *call)
+{
+	struct trace_string name = path__call(s->h, call->call);
+	const char *before = " (";
+
+	put_total(o, call->ns, (int64_t)s->ns);
+	if (name.len) {
+		out__text(o, "  ");
+		put_string(o, name);
+	} else {
+		out__format(o, "  system call %" PRIu32, call->call);
+	}
+	for (uint8_t kind = 0; kind < PATH_KINDS; kind++) {
+		if (!call->kinds[kind])
+			continue;
+		out__format(o, "%s%s ", before, path__kind(kind));
+		table__time(o, (int64_t)call->kinds[kind], 0);
+		before = ", ";
+	}
+	out__text(o, ")\n");
+}
+
+/* What each system call took as a whole: the causes divide it. */
+static int put_calls(struct out *o, const struct path_sums *s)
+{
+	struct path_call_sum *calls;
+	size_t n;
+	int err = path_sums__calls(s, &calls, &n);
+
+	if (err)
+		return err;
+	if (n)
+		out__text(o, "system calls as a whole:\n");
+	for (size_t i = 0; i < n && i < CALL_LINES; i++)
+		put_call(o, s, &calls[i]);
+	if (n)
+		out__char(o, '\n');
+	free(calls);
+	return 0;
+}
+
+int path__print_sums(const struct path_sums *s, const struct selection *select)
 {
 	struct out *o = out__table();
 	size_t lines = lines_of(select);
 	uint64_t rest = 0;
+	int err;
 
 	out__format(o, "%" PRIu64 " goroutine%s, ", s->paths, s->paths == 1 ? "" : "s");
 	table__time(o, (int64_t)s->ns, 0);
-	out__text(
-		o,
-		" in total\n\n   DURATION   SHARE    COUNT   PATHS  KIND             GOROUTINE\n");
+	out__text(o, " in total\n\n");
+	err = put_calls(o, s);
+	out__text(o, "   DURATION   SHARE    COUNT   PATHS  KIND             GOROUTINE\n");
 	for (size_t i = 0; i < s->n; i++) {
 		if (i >= lines) {
 			rest += s->at[i].ns;
@@ -368,4 +411,5 @@ void path__print_sums(const struct path_sums *s, const struct selection *select)
 	}
 	put_rest(o, rest, (int64_t)s->ns, s->n, lines);
 	out__flush(o);
+	return err;
 }

@@ -16,10 +16,10 @@ int path__print(const struct path_history *h, uint32_t goroutine, const struct p
 		int64_t start, const struct selection *select);
 int path__print_json(struct json *j, const struct path_history *h, uint32_t goroutine,
 		     const struct path *p, const struct selection *select);
-/* The sums of several paths, instead of these. */
-void path__print_sums(const struct path_sums *s, const struct selection *select);
-void path__print_sums_json(struct json *j, const struct path_sums *s,
-			   const struct path_windows *windows, const struct selection *select);
+/* The sums of several paths, instead of these. 0 or -ENOMEM. */
+int path__print_sums(const struct path_sums *s, const struct selection *select);
+int path__print_sums_json(struct json *j, const struct path_sums *s,
+			  const struct path_windows *windows, const struct selection *select);
 
 /* A segment without its times, as in the summary: kind, goroutine and cause. */
 void path__put_cause(struct out *o, const struct path_history *h, const struct path_segment *seg);

@@ -251,3 +251,41 @@ TEST(many_paths)
 	expect_sum(&sums.at[3], 40000, 20000, 20000, false);
 	path_sums__deinit(&sums);
 }
+
+/* Each call has all of its time, whatever the causes are, and the longest comes first. */
+TEST(calls)
+{
+	struct path_segment s[] = {
+		segment(PATH_ON_CPU, PATH_CAUSE_NONE, 0, 10),
+		segment(PATH_SYSCALL_BLOCKED, PATH_CAUSE_PROCESS, 10, 15),
+		segment(PATH_KERNEL_RUNNABLE, PATH_CAUSE_THREAD, 15, 19),
+		segment(PATH_SYSCALL_BLOCKED, PATH_CAUSE_INTERRUPT, 19, 22),
+		segment(PATH_ON_CPU, PATH_CAUSE_NONE, 22, 24),
+		segment(PATH_SYSCALL_BLOCKED, PATH_CAUSE_INTERRUPT, 24, 31),
+	};
+	struct path_call_sum *calls;
+	struct path_sums sums;
+	size_t n;
+
+	for (unsigned int i = 0; i < sizeof(s) / sizeof(*s); i++)
+		s[i].goroutine = 0;
+	for (unsigned int i = 1; i < 5; i++)
+		s[i].call = 74;
+	s[5].call = 0;
+	begin_goroutines();
+	path_sums__init(&sums, &history);
+	add_path(&sums, 0, s, 6);
+	add_path(&sums, 1, s, 6);
+	path_sums__finish(&sums);
+	assert_int_equal(path_sums__calls(&sums, &calls, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(calls[0].call, 74);
+	assert_int_equal(calls[0].ns, 2 * 14);
+	assert_int_equal(calls[0].kinds[PATH_SYSCALL_BLOCKED], 2 * 8);
+	assert_int_equal(calls[0].kinds[PATH_KERNEL_RUNNABLE], 2 * 4);
+	assert_int_equal(calls[0].kinds[PATH_ON_CPU], 2 * 2);
+	assert_int_equal(calls[1].call, 0);
+	assert_int_equal(calls[1].ns, 2 * 7);
+	free(calls);
+	path_sums__deinit(&sums);
+}
