@@ -109,6 +109,48 @@ opens()
 	chmod +x "$HOST/opens"
 }
 
+# A program in another language whose threads compute in the library for a short time and sleep otherwise.
+naps()
+{
+	cat >"$HOST/naps" <<-'EOF'
+		#!/usr/bin/env python3
+		import ctypes, json, os, sys, threading, time
+		library = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), "libgocode.so"))
+		computed = []
+		def run():
+		    for _ in range(2):
+		        before = time.thread_time_ns()
+		        library.Compute(3000000)
+		        computed.append(time.thread_time_ns() - before)
+		        time.sleep(4)
+		print("ready", os.getpid(), flush=True)
+		sys.stdin.readline()
+		before = time.process_time_ns()
+		threads = [threading.Thread(target=run) for _ in range(4)]
+		for thread in threads:
+		    thread.start()
+		    time.sleep(1) # they do not compete
+		for thread in threads:
+		    thread.join()
+		print("done", json.dumps({"computed_ns": sum(computed), "cpu_ns": time.process_time_ns() - before}), flush=True)
+		sys.stdin.readline()
+	EOF
+	chmod +x "$HOST/naps"
+}
+
+# The goroutines of these threads are the program's: `latency` has them, and `report` what they computed, by the clocks of the threads.
+napping()
+{
+	naps && record_target naps "$HOST" "" && build/gotrace latency "$RECORDED" >"$tmp/latency" &&
+		build/gotrace report --json "$RECORDED" >"$tmp/report.json" || return 1
+	head -n 3 "$tmp/latency"
+	jq -r '.findings[] | "\(.text) \(.detail)"' "$tmp/report.json"
+	cat "$tmp/naps.done"
+	grep -q '^ *4 .* runtime.cgocallback$' "$tmp/latency" &&
+		jq -e --slurpfile own "$tmp/naps.done" '[.findings[] | select(.text | endswith(" was on a CPU.")).ns] as $ns | $own[0] |
+			($ns | length) == 1 and $ns[0] >= .computed_ns * 0.95 and $ns[0] <= .cpu_ns * 1.02' "$tmp/report.json"
+}
+
 # A name that is wrong would be waited for in vain, so a library must be there.
 not_yet()
 {
@@ -178,6 +220,7 @@ for go in $(by_tier "$ORACLE_GO" "$ORACLE_GO" "$TARGET_GOS"); do
 	try "$go: a shared library builds" build_library "$go" c-shared &&
 		try "$go: Go code in a shared library matches runtime/trace" same_run "$go" &&
 		try "$go: no breakpoint is left in the library" untouched "$go" libgocode.so
+	[ "$go" != "$ORACLE_GO" ] || try "$go: threads of C that compute in the library for a short time" napping
 	try "$go: an archive builds" build_library "$go" c-archive &&
 		try "$go: Go code linked into a C program matches runtime/trace" same_run "$go"
 done

@@ -55,6 +55,17 @@ func Work() C.int {
 	return C.int(sum)
 }
 
+// Compute returns a number that takes n steps to find.
+//
+//export Compute
+func Compute(n C.int) C.int {
+	x := uint32(n)
+	for i := C.int(0); i < n; i++ {
+		x = x*1664525 + 1013904223
+	}
+	return C.int(x >> 1)
+}
+
 // End prints the results.
 //
 //export End

@@ -60,11 +60,24 @@ static bool is_idle(const struct latency_stats *stats)
 	return time_sub(known, parked) <= known / IDLE;
 }
 
+/* Without those in which it slept: what remains of such calls is not their duration. */
+static void remove_calls(struct durations *calls)
+{
+	const uint32_t blocked = (uint32_t)PART_SYSCALL_BLOCKED << 16;
+
+	for (uint32_t i = calls->n; i-- > 0;)
+		if (latency_reason__part(calls->at[i].kind) != PART_SYSCALL_BLOCKED &&
+		    durations__find(calls, blocked | (calls->at[i].kind & UINT16_MAX)))
+			durations__remove(calls, &calls->at[i]);
+	for (uint32_t i = calls->n; i-- > 0;)
+		if (latency_reason__part(calls->at[i].kind) == PART_SYSCALL_BLOCKED)
+			durations__remove(calls, &calls->at[i]);
+}
+
 /* Leaves the time in which it was not parked. */
 static void remove_parked(const struct latency *l, struct latency_stats *stats)
 {
 	struct durations *reasons = &stats->reasons, *places = &stats->places;
-	struct durations *calls = &stats->calls;
 
 	for (uint32_t i = reasons->n; i-- > 0;)
 		if (is_parked(latency_reason__part(reasons->at[i].kind)))
@@ -72,9 +85,7 @@ static void remove_parked(const struct latency *l, struct latency_stats *stats)
 	for (uint32_t i = places->n; i-- > 0;)
 		if (is_parked(latency__place(l, places->at[i].kind).part))
 			durations__remove(places, &places->at[i]);
-	for (uint32_t i = calls->n; i-- > 0;)
-		if (is_parked(latency_reason__part(calls->at[i].kind)))
-			durations__remove(calls, &calls->at[i]);
+	remove_calls(&stats->calls);
 	stats->part[PART_GO_BLOCKED] = stats->part[PART_SYSCALL_BLOCKED] = 0;
 }
 
