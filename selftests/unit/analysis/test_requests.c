@@ -328,7 +328,7 @@ TEST(places)
 	worst = requests__worst(requests, &n);
 	assert_int_equal(n, 1);
 	put_places(capture(), &worst->time);
-	expect_captured("5 unknown at : 2\n"
+	expect_captured("5 not recorded at : 2\n"
 			"6 chan receive at chan receive: 7\n"
 			"0  at part: 3\n");
 	end_requests();
