@@ -95,8 +95,8 @@ func (t *Trace) add(f Figures, g int64, s State, from, to int64) {
 	case "Syscall":
 		f["syscall_blocked_ns"] += ns
 		f["unknown_ns"] += ns
-		f["by_reason.syscall_blocked.unknown"] += ns
-		f["by_place.syscall_blocked.unknown at "+s.Place] += ns
+		f["by_reason.syscall_blocked.not recorded"] += ns
+		f["by_place.syscall_blocked.not recorded at "+s.Place] += ns
 	case "Runnable":
 		f["go_runnable_ns"] += ns
 	case "Waiting":
