@@ -100,7 +100,8 @@ findings_hold()
 # The causes that the findings name, from the figures of the other commands: those of the requests with the
 # longest durations in all, or of goroutines that are not the runtime's, those that are mostly blocked only without the time in which they are
 causes='def assist: [.by_reason.go_blocked[] | select(.name == "GC mark assist wait for work").ns] | add // 0;
-	def in_call: .name | IN("unknown", "page fault", "stopped") | not;
+	def in_call: .name | IN("not recorded", "page fault", "page fault or signal (see --events fault)", "memory reclaim", "disk", "end of the thread",
+		"stopped", "stopped by a debugger", "frozen") | not;
 	def without_calls: .by_reason.syscall_blocked |= map(select(in_call | not)) | .by_reason.kernel_blocked |= map(select(in_call | not));
 	def causes(idle): [.of_which.gc_assist_ns + assist, .go_runnable_ns, .kernel_runnable_ns, .throttled_ns,
 		(.by_reason.go_blocked[] | select(.name == "sync" or (idle and .name != "GC mark assist wait for work")).ns),
