@@ -156,15 +156,13 @@ static __always_inline enum gt_off_at off_at(struct task_struct *prev, u32 tid)
 static __always_inline void tell_off(struct gt_off_cpu *off, struct task_struct *prev, u32 tid,
 				     struct task_struct *next, u32 tgid, enum gt_off why)
 {
-	unsigned int state = prev->__state;
-
 	__builtin_memset(off, 0, sizeof(*off));
 	off->next_tgid = tgid;
 	off->why = why;
 	if (why == GT_OFF_PREEMPTED || why == GT_OFF_THROTTLED)
 		off->at = off_at(prev, tid);
 	else
-		off->sleep = task__sleep(prev, state, why);
+		off->sleep = task__sleep(prev, prev->__state, why);
 	if (next->pid)
 		bpf_probe_read_kernel(off->next_comm, COMM_SIZE, next->comm);
 }

@@ -105,7 +105,10 @@ static __always_inline enum gt_off task__sleep_reason(struct task_struct *task, 
 	return GT_OFF_SLEEPING;
 }
 
-/* What is known of that sleep beyond the reason. Of a thread that a signal has stopped, `frozen` is set, too. */
+/*
+ * What is known of that sleep beyond the reason. `frozen` does not distinguish the freezer: it is set in
+ * each stop, by a signal, too.
+ */
 static __always_inline enum gt_sleep task__sleep(struct task_struct *task, unsigned int state,
 						 enum gt_off why)
 {

@@ -80,6 +80,7 @@ static __always_inline void waits__switched(struct task_struct *next)
 
 	if (!c || !c->waiting)
 		return;
+	c->is_ours = false; /* even if the kernel has not reported that ours left it */
 	now = bpf_ktime_get_ns();
 	if (now - c->window >= WAITS_WINDOW) {
 		c->window = now;

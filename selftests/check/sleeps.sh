@@ -15,7 +15,7 @@ sleeps()
 	$READER events --kernel --json "$1" | jq -c -n 'reduce (inputs | select(.event == "off_cpu" and .sleep)) as $e ({}; .["\($e.why): \($e.sleep)"] += 1)'
 }
 
-# TRACE: no reason is "unknown", of `latency` and of `path`
+# TRACE: no reason of `latency` is "unknown"
 named()
 {
 	$READER latency --all --json "$1" | jq -c '[.functions[].by_reason | .kernel_blocked[], .syscall_blocked[]] | group_by(.name) |
