@@ -49,7 +49,10 @@ enum latency_part {
 	[PART_KERNEL_BLOCKED] = "kernel-blocked", [PART_SYSCALL_BLOCKED] = "syscall-blocked",      \
 	[PART_GO_BLOCKED] = "go-blocked"
 
-#define LATENCY_TIMES (LATENCY_PARTS + 6)
+#define LATENCY_TIMES	     (LATENCY_PARTS + 6)
+
+/* the reason of a sleep whose system call or other cause is not in the trace */
+#define LATENCY_NOT_RECORDED "not recorded"
 
 /* ns, unless stated otherwise */
 struct latency_stats {

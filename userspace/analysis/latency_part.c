@@ -10,7 +10,6 @@
 
 #include "analysis/latency_impl.h"
 
-#define NOT_RECORDED   "not recorded" /* what a thread sleeps in */
 /* distinct names at most, which leaves kinds for all other reasons */
 #define PREEMPTORS_MAX 128
 
@@ -289,13 +288,14 @@ static int call_kind(struct latency *l, const struct kernel_thread *t, uint32_t 
 /* What its thread sleeps in. */
 static int sleep_kind(struct latency *l, const struct kernel_thread *t, uint32_t *ret)
 {
+	const char *sleep;
+
 	if (t->run == KERNEL_STOPPED)
 		return text_kind(l, kernel__sleep(t->sleep) ?: "stopped", ret);
-	if (t->in_fault)
-		return text_kind(l, "page fault", ret);
-	if (t->call == KERNEL_NO_CALL)
-		return text_kind(l, kernel__sleep(t->sleep) ?: NOT_RECORDED, ret);
-	return call_kind(l, t, ret);
+	if (!t->in_fault && t->call != KERNEL_NO_CALL)
+		return call_kind(l, t, ret);
+	sleep = kernel__sleep(t->in_fault ? GT_SLEEP_PAGE : t->sleep);
+	return text_kind(l, sleep ?: LATENCY_NOT_RECORDED, ret);
 }
 
 /* It made way for a thread of another program, of that name. */
@@ -383,7 +383,7 @@ int part__guess(struct latency *l, struct live *g)
 	g->in_call = false;
 	g->call = 0;
 	g->unknown = true;
-	if (call && text_kind(l, NOT_RECORDED, &g->kind))
+	if (call && text_kind(l, LATENCY_NOT_RECORDED, &g->kind))
 		return -ENOMEM;
 	return set_part(l, g, call ? PART_SYSCALL_BLOCKED : PART_ONCPU);
 }

@@ -60,6 +60,7 @@ static void fill_state(struct export *e, const struct kernel_thread *k, uint8_t 
 		[KERNEL_SLEEPING] = STATE_SLEEPING,	 [KERNEL_BLOCKED] = STATE_BLOCKED,
 		[KERNEL_STOPPED] = STATE_STOPPED,
 	};
+	const char *sleep = kernel__sleep(k->in_fault ? GT_SLEEP_PAGE : k->sleep);
 	struct trace_string call = {};
 
 	slice->state = of_run[run];
@@ -70,9 +71,8 @@ static void fill_state(struct export *e, const struct kernel_thread *k, uint8_t 
 		call = kernel_threads__syscall(e->kernel, k->call);
 	if (call.len)
 		add_text(slice, "system call", call);
-	else if (waits(run) && (k->in_fault || kernel__sleep(k->sleep)))
-		add_text(slice, "in",
-			 text_of(k->in_fault ? "page fault" : kernel__sleep(k->sleep)));
+	else if (waits(run) && sleep)
+		add_text(slice, "in", text_of(sleep));
 }
 
 /* Within the slice of the goroutine's state: what its thread waits for, or that this is unknown. */

@@ -65,9 +65,8 @@ struct trace_string path__reason(const struct path_history *h, const struct path
 	if (seg->kind == PATH_GO_BLOCKED)
 		return intern__text_at(h->texts, seg->reason);
 	if (seg->kind == PATH_KERNEL_BLOCKED || seg->kind == PATH_SYSCALL_BLOCKED)
-		text = seg->fault		 ? "page fault" :
-		       kernel__sleep(seg->sleep) ?:
-						   kernel__why(seg->why);
+		text = kernel__sleep(seg->fault ? GT_SLEEP_PAGE : seg->sleep) ?:
+										kernel__why(seg->why);
 	return (struct trace_string){ .data = text ? text : "", .len = text ? strlen(text) : 0 };
 }
 

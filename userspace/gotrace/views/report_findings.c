@@ -130,7 +130,7 @@ static struct trace_string holder_of(struct trace_string reason)
 
 static void describe(const struct subject *s, const struct latency_cause *c, char *ret, size_t size)
 {
-	struct trace_string r = trace_string__equals(c->reason, "not recorded") ?
+	struct trace_string r = trace_string__equals(c->reason, LATENCY_NOT_RECORDED) ?
 					(struct trace_string){} :
 					c->reason;
 	struct trace_string holder = holder_of(r);
